@@ -1,0 +1,5 @@
+//! hermes-registry
+
+mod settings;
+
+pub use settings::Settings;
