@@ -1,5 +1,50 @@
-//! hermes-registry
+#![doc = include_str!("../README.md")]
 
+mod availability;
+mod cancel;
+mod check;
+mod context;
+mod error;
+mod handler;
+mod link;
+mod name;
+mod output;
+mod overrides;
+mod owner;
+mod registry;
+mod schema;
+mod services;
 mod settings;
+mod snapshot;
+mod spec;
+pub mod template;
+mod tool;
 
+pub use availability::{AvailabilityCache, AvailabilityLimits, Clock, MonotonicClock, Verdict};
+pub use cancel::{CancellationToken, Cancelled};
+pub use check::{Check, CheckFn, DynCheck, Unavailable};
+pub use context::{CallIds, Progress, Surface, ToolContext};
+pub use error::{ErrorKind, ToolError};
+pub use handler::{DynHandler, Handler, Invocation, ToolFuture, ToolResult};
+pub use link::{TOOLS, linked_specs};
+pub use name::{MAX_NAME_LEN, RESERVED_NAMES, is_valid_dynamic_name, is_valid_name};
+pub use output::{Part, ToolOutput};
+pub use overrides::{Overrides, OverridesFn, SchemaContext};
+pub use owner::{Owner, Scope};
+pub use registry::{Registered, Registrar, Registry, Rejection, Removed};
+pub use schema::schema_of;
+pub use services::Services;
 pub use settings::Settings;
+pub use snapshot::Snapshot;
+pub use spec::{
+    Access, Concurrency, EnvVar, Exposure, Kind, Origin, ResultLimit, ToolMeta, ToolSpec, Trust,
+};
+pub use tool::Tool;
+// A tool crate may need no other dependency than this one.
+pub use {schemars, serde, serde_json};
+
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::handler::{handler_schema, start_handler};
+    pub use linkme;
+}

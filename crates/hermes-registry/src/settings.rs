@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 
@@ -19,6 +20,7 @@ pub struct Settings {
 
 #[derive(Clone, Debug, Default)]
 struct Inner {
+    id: u64,
     home: PathBuf,
     profile: Option<String>,
     env: BTreeMap<String, String>,
@@ -28,33 +30,45 @@ struct Inner {
 impl Settings {
     /// Settings with the given home folder (`HERMES_HOME`) and nothing else.
     pub fn new(home: impl Into<PathBuf>) -> Self {
-        Self { inner: Arc::new(Inner { home: home.into(), ..Inner::default() }) }
+        Self::default().edit(|inner| inner.home = home.into())
+    }
+
+    fn edit(mut self, edit: impl FnOnce(&mut Inner)) -> Self {
+        // Process-wide, yet nobody can tell but by comparing ids: it only makes them differ.
+        static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+        let inner = Arc::make_mut(&mut self.inner);
+        edit(inner);
+        inner.id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        self
     }
 
     /// The same settings with the given environment variables in place of the present ones.
     #[must_use]
-    pub fn with_env<K, V>(mut self, env: impl IntoIterator<Item = (K, V)>) -> Self
+    pub fn with_env<K, V>(self, env: impl IntoIterator<Item = (K, V)>) -> Self
     where
         K: Into<String>,
         V: Into<String>,
     {
-        Arc::make_mut(&mut self.inner).env =
-            env.into_iter().map(|(k, v)| (k.into(), v.into())).collect();
-        self
+        self.edit(|inner| {
+            inner.env = env.into_iter().map(|(k, v)| (k.into(), v.into())).collect();
+        })
     }
 
     /// The same settings with `config` (the parsed `config.yaml`) in place of the present one.
     #[must_use]
-    pub fn with_config(mut self, config: Value) -> Self {
-        Arc::make_mut(&mut self.inner).config = config;
-        self
+    pub fn with_config(self, config: Value) -> Self {
+        self.edit(|inner| inner.config = config)
     }
 
     /// The same settings under a named profile.
     #[must_use]
-    pub fn with_profile(mut self, profile: impl Into<String>) -> Self {
-        Arc::make_mut(&mut self.inner).profile = Some(profile.into());
-        self
+    pub fn with_profile(self, profile: impl Into<String>) -> Self {
+        self.edit(|inner| inner.profile = Some(profile.into()))
+    }
+
+    /// A number that differs between snapshots that were made differently; the key of caches.
+    pub fn id(&self) -> u64 {
+        self.inner.id
     }
 
     /// The folder that holds configuration, state and logs.
