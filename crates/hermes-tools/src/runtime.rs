@@ -1,0 +1,207 @@
+//! The tool runtime: what programs embed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use hermes_registry::{AvailabilityCache, Registry, Scope, Settings};
+
+use crate::call::{CallOutcome, ToolCall};
+use crate::definitions::{self, Definitions};
+use crate::gates::{Decision, Trace};
+use crate::pipeline::{self, Gated};
+use crate::session::{DenyListError, Grant, Session, SessionOptions};
+use crate::toolset::ToolsetWorld;
+use crate::view::{View, ViewCache};
+
+/// How long a call may take if neither its tool nor the host says otherwise.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// Tools, settings and availability of one profile. Cheap to clone; clones are the same runtime.
+#[derive(Clone)]
+pub struct Runtime {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    views: ViewCache,
+    settings: ArcSwap<Settings>,
+    availability: AvailabilityCache,
+    default_timeout: Option<Duration>,
+}
+
+/// Builds a [`Runtime`].
+#[derive(Debug)]
+pub struct RuntimeBuilder {
+    registry: Registry,
+    settings: Settings,
+    scope: Scope,
+    platforms: Vec<Arc<str>>,
+    availability: AvailabilityCache,
+    default_timeout: Option<Duration>,
+}
+
+impl RuntimeBuilder {
+    /// Sets the settings.
+    #[must_use]
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Sets the profile whose tools are seen beside those of all profiles.
+    #[must_use]
+    pub fn scope(mut self, scope: Scope) -> Self {
+        self.scope = scope;
+        self
+    }
+
+    /// Sets the messaging platforms that plugins brought.
+    #[must_use]
+    pub fn platforms<P: Into<Arc<str>>>(mut self, platforms: impl IntoIterator<Item = P>) -> Self {
+        self.platforms = platforms.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the availability cache, for another clock or other times.
+    #[must_use]
+    pub fn availability(mut self, availability: AvailabilityCache) -> Self {
+        self.availability = availability;
+        self
+    }
+
+    /// Sets how long a call may take if its tool doesn't say; none means for ever.
+    #[must_use]
+    pub fn default_timeout(mut self, timeout: Option<Duration>) -> Self {
+        self.default_timeout = timeout;
+        self
+    }
+
+    /// The runtime.
+    pub fn build(self) -> Runtime {
+        Runtime {
+            shared: Arc::new(Shared {
+                views: ViewCache::new(self.registry, self.scope, self.platforms),
+                settings: ArcSwap::from_pointee(self.settings),
+                availability: self.availability,
+                default_timeout: self.default_timeout,
+            }),
+        }
+    }
+}
+
+impl Runtime {
+    /// Starts building a runtime over `registry`.
+    pub fn builder(registry: Registry) -> RuntimeBuilder {
+        RuntimeBuilder {
+            registry,
+            settings: Settings::default(),
+            scope: Scope::Global,
+            platforms: Vec::new(),
+            availability: AvailabilityCache::default(),
+            default_timeout: Some(DEFAULT_TIMEOUT),
+        }
+    }
+
+    /// The registry. Changes are seen by the next question or call.
+    pub fn registry(&self) -> &Registry {
+        self.shared.views.registry()
+    }
+
+    /// The settings in force.
+    pub fn settings(&self) -> Settings {
+        Settings::clone(&self.shared.settings.load())
+    }
+
+    /// Puts other settings in force and forgets what was known of availability.
+    pub fn set_settings(&self, settings: Settings) {
+        self.shared.settings.store(Arc::new(settings));
+        self.shared.availability.invalidate();
+    }
+
+    /// What is known of which tools can be used right now.
+    pub fn availability(&self) -> &AvailabilityCache {
+        &self.shared.availability
+    }
+
+    /// All that decides which tools a toolset name stands for, as of now.
+    pub fn toolset_world(&self) -> ToolsetWorld {
+        self.view().world.clone()
+    }
+
+    /// Opens a session.
+    ///
+    /// # Errors
+    /// A deny list of the session names something that doesn't exist there. Unknown names among
+    /// the enabled toolsets are no error; they are listed in [`Definitions::issues`].
+    pub fn open(&self, options: SessionOptions) -> Result<Session, DenyListError> {
+        let session = Session::new(options);
+        let issues = self.grant(&session).deny_issues();
+        if issues.is_empty() { Ok(session) } else { Err(DenyListError { issues }) }
+    }
+
+    /// The session's tools as a model sees them, as of now.
+    pub fn definitions(&self, session: &Session) -> Arc<Definitions> {
+        definitions::definitions(session, &self.grant(session), self.availability())
+    }
+
+    /// Takes a call through the pipeline.
+    ///
+    /// The result is always an outcome: unknown names, broken arguments, panics, timeouts and
+    /// interrupts are outcomes that tell the model what to do.
+    pub async fn call(&self, session: &Session, call: ToolCall) -> CallOutcome {
+        pipeline::run(self, session, call).await
+    }
+
+    /// Takes the calls of one assistant message through the pipeline, one after the other.
+    ///
+    /// There is exactly one outcome for each call, in the order of the calls.
+    pub async fn call_batch(&self, session: &Session, calls: Vec<ToolCall>) -> Vec<CallOutcome> {
+        let mut outcomes = Vec::with_capacity(calls.len());
+        for call in calls {
+            outcomes.push(self.call(session, call).await);
+        }
+        outcomes
+    }
+
+    /// What the gates would make of a call, without running it.
+    pub fn dry_run(&self, session: &Session, call: ToolCall) -> DryRun {
+        let mut trace = Trace::on();
+        let gated = pipeline::gates(self, session, call, &mut trace);
+        let (tool, arguments) = match gated {
+            Ok(Gated::Ready(ready)) => (Some(ready.tool.tool.name().to_owned()), Some(ready.args)),
+            Ok(Gated::Answered(_)) | Err(_) => (None, None),
+        };
+        DryRun { tool, arguments, decisions: trace.into_decisions() }
+    }
+
+    pub(crate) fn default_timeout(&self) -> Option<Duration> {
+        self.shared.default_timeout
+    }
+
+    pub(crate) fn grant(&self, session: &Session) -> Arc<Grant> {
+        session.grant(&self.view())
+    }
+
+    fn view(&self) -> Arc<View> {
+        self.shared.views.get(&self.shared.settings.load())
+    }
+}
+
+impl std::fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Runtime").field("registry", self.registry()).finish_non_exhaustive()
+    }
+}
+
+/// What the gates would make of a call.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DryRun {
+    /// The tool that would run; none if a gate stops the call or a bridge answers it.
+    pub tool: Option<String>,
+    /// The arguments it would run with.
+    pub arguments: Option<serde_json::Value>,
+    /// What each gate decided, in order.
+    pub decisions: Vec<Decision>,
+}
