@@ -24,6 +24,7 @@ mod validate;
 pub use coerce::coerce;
 pub use error::SchemaError;
 pub use nullable::collapse_nullable;
+pub use refs::check as check_references;
 pub use repair::repair;
 pub use strip::{
     strip_pattern_format, strip_pattern_format_in_tools, strip_slash_enum,

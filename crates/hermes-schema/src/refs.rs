@@ -32,7 +32,10 @@ pub(crate) fn reference(node: &Map<String, Value>) -> Option<&str> {
 }
 
 /// Refuses a schema with a reference to something it does not contain.
-pub(crate) fn check(root: &Value) -> Result<(), SchemaError> {
+///
+/// # Errors
+/// [`SchemaError::UnresolvedRef`], with the first such reference.
+pub fn check(root: &Value) -> Result<(), SchemaError> {
     let dangling = find(root, |map| {
         reference(map).is_some_and(|r| {
             resolve(root, r).is_none()

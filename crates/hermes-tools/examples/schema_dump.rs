@@ -77,14 +77,15 @@ fn describe(
                 name: &definition.name,
                 description: &definition.description,
                 // Only MCP clients are served the schema as it was registered.
-                parameters: if format == ToolFormat::Mcp {
-                    &registered
-                } else {
-                    &definition.parameters
+                parameters: match format {
+                    ToolFormat::Mcp => &registered,
+                    _ => &definition.parameters,
                 },
+                cache_control: None,
             }];
             let lower::LoweredTools { tools, quarantined, .. } = lower::lower_tools(format, &tools);
-            problems.extend(quarantined.iter().map(|it| format!("{}: {}", format.as_str(), it.reason)));
+            let reasons = quarantined.iter().map(|it| format!("{}: {}", format.as_str(), it.reason));
+            problems.extend(reasons);
             let tool = tools.into_iter().next().unwrap_or(Value::Null);
             for key in ["parameters", "input_schema", "inputSchema"] {
                 let schema = tool.get("function").unwrap_or(&tool).get(key);

@@ -7,7 +7,7 @@ use arc_swap::ArcSwapOption;
 use hermes_registry::{Registry, Scope, Settings, Snapshot};
 
 use crate::prepared::PreparedTool;
-use crate::toolset::{CustomToolsets, NameIssue, ToolsetWorld};
+use crate::toolset::{CustomError, CustomToolsets, ToolsetWorld};
 
 /// The tools that a profile sees, prepared, and the toolsets they form.
 pub(crate) struct View {
@@ -15,7 +15,7 @@ pub(crate) struct View {
     pub(crate) settings: Settings,
     pub(crate) world: ToolsetWorld,
     /// What was wrong with `custom_toolsets`.
-    pub(crate) custom_issues: Vec<NameIssue>,
+    pub(crate) custom_errors: Vec<CustomError>,
     tools: HashMap<Arc<str>, Arc<PreparedTool>>,
 }
 
@@ -79,8 +79,8 @@ impl ViewCache {
             .with_registered(registered.iter().map(|tool| (tool.name(), tool.toolset())))
             .with_aliases(snapshot.aliases())
             .with_platforms(self.platforms.iter().cloned());
-        let (custom, custom_issues) = CustomToolsets::load(settings.config(), &world);
+        let (custom, custom_errors) = CustomToolsets::parse(settings.config(), &world);
         let world = world.with_custom(&custom);
-        View { snapshot, settings: settings.clone(), world, custom_issues, tools }
+        View { snapshot, settings: settings.clone(), world, custom_errors, tools }
     }
 }

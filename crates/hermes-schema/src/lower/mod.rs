@@ -30,7 +30,7 @@ pub struct ToolDef<'t> {
 }
 
 /// Who the tools are for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ToolFormat {
     /// Chat Completions and what imitates it: `{type: function, function: {..}}`.
@@ -47,6 +47,33 @@ pub enum ToolFormat {
     LlamaCpp,
     /// MCP tool descriptors with the registered schema: `{name, description, inputSchema}`.
     Mcp,
+}
+
+impl ToolFormat {
+    /// Every format, in the order of their names on the command line.
+    pub const ALL: [Self; 7] = [
+        Self::OpenAi,
+        Self::Anthropic,
+        Self::Gemini,
+        Self::Moonshot,
+        Self::Xai,
+        Self::LlamaCpp,
+        Self::Mcp,
+    ];
+
+    /// The format's name, e.g. `openai`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::Moonshot => "moonshot",
+            Self::Xai => "xai",
+            Self::LlamaCpp => "llama_cpp",
+            Self::Mcp => "mcp",
+        }
+    }
 }
 
 /// Tools ready to be sent, and what happened to the others.
