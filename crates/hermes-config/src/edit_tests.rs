@@ -206,6 +206,16 @@ fn line(
     out.text.push('\n');
 }
 
+/// The comments that do not stand within the top-level key an edit is about.
+fn comments_of_others<'a>(text: &'a str, path: &[String]) -> Vec<&'a str> {
+    let keys = yaml::top_level_keys(text).unwrap_or_default();
+    let index = keys.iter().position(|(key, _)| *key == path[0]);
+    let start = index.map_or(text.len(), |index| keys[index].1);
+    let end = index.and_then(|index| keys.get(index + 1)).map_or(text.len(), |&(_, at)| at);
+    let lines = text.get(..start).unwrap().lines().chain(text.get(end..).unwrap().lines());
+    lines.filter_map(|line| line.find("# comment").and_then(|at| line.get(at..))).collect()
+}
+
 fn edit() -> impl Strategy<Value = Edit> {
     let key = (0..5u8).prop_map(|n| format!("k{n}"));
     let value = prop_oneof![
@@ -224,7 +234,7 @@ fn edit() -> impl Strategy<Value = Edit> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
     #[test]
     fn edits_give_what_they_give_on_plain_values(written in written(), edits in prop::collection::vec(edit(), 1..6)) {
@@ -238,6 +248,9 @@ proptest! {
                             .map_err(|error| TestCaseError::fail(format!("{error}\n{edit:?}\n{text}")))?;
                         prop_assert_eq!(yaml::parse_mapping(&new), Ok(wanted.clone()));
                         prop_assert!(changed || new == text);
+                        for comment in comments_of_others(&text, edit.path()) {
+                            prop_assert!(new.contains(comment), "{comment}\n{edit:?}\n{text}\n=>\n{new}");
+                        }
                         (text, value) = (new, wanted);
                     }
                     Err(error) => prop_assert_eq!(apply(&text, &[edit]), Err(error)),
@@ -257,6 +270,15 @@ proptest! {
                     prop_assert_eq!(new.matches(&comment).count(), 1, "{:?}\n{}\n=>\n{}", edit, written.text, new);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn no_text_is_too_odd(text in "([a-c]: |[a-c]|\n|  |- |[\\[\\]{}&*!|>'\"#,?:%@~<-]|<<: |--- |\r\n|\u{feff}){0,24}", edit in edit()) {
+        let old = yaml::parse_mapping(&text);
+        if let (Ok(new), Ok(mut wanted)) = (apply(&text, std::slice::from_ref(&edit)), old) {
+            edit.apply_to(&mut wanted).unwrap();
+            prop_assert_eq!(yaml::parse_mapping(&new), Ok(wanted));
         }
     }
 }
