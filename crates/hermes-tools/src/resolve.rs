@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hermes_registry::ToolError;
+use hermes_registry::{RESERVED_NAMES, ToolError};
 use serde_json::Value;
 
 use crate::name_repair::{NameRepair, repair_tool_name};
@@ -33,7 +33,7 @@ pub(crate) fn resolve(grant: &Grant, name: &str) -> Result<Target, ToolError> {
     if let Some(bridge) = bridge(grant, name) {
         return Ok(Target::Bridge(bridge));
     }
-    let bridges: &[&str] = if has_deferrable(grant) { &search::BRIDGES } else { &[] };
+    let bridges: &[&str] = if has_deferrable(grant) { &RESERVED_NAMES } else { &[] };
     let valid: Vec<&str> =
         grant.tools.iter().map(|name| &**name).chain(bridges.iter().copied()).collect();
     let is_read_only = |name: &str| {
@@ -92,7 +92,7 @@ fn granted(grant: &Grant, name: &str) -> Option<Arc<PreparedTool>> {
 }
 
 fn bridge(grant: &Grant, name: &str) -> Option<&'static str> {
-    let bridge = search::BRIDGES.into_iter().find(|bridge| *bridge == name)?;
+    let bridge = RESERVED_NAMES.into_iter().find(|bridge| *bridge == name)?;
     has_deferrable(grant).then_some(bridge)
 }
 

@@ -1,0 +1,3 @@
+//! Which crates are linked.
+pub const FEATURES: &[(&str, &str, &str)] = &[];
+pub fn linked() -> Vec<&'static [&'static hermes_registry::ToolSpec]> { vec![] }
