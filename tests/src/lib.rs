@@ -1,1 +1,4 @@
 //! hermes-tests
+
+mod bind;
+pub mod world;
