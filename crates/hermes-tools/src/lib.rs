@@ -1,1 +1,5 @@
 //! hermes-tools
+
+pub mod error_text;
+pub mod name_repair;
+pub mod search;
