@@ -7,6 +7,8 @@ use std::cmp::Reverse;
 
 use strsim::{damerau_levenshtein, normalized_damerau_levenshtein};
 
+use crate::search::tokens::camel_parts;
+
 /// Shortest name, in characters, that one typing error is accepted in.
 const ONE_ERROR_CHARS: usize = 5;
 /// Shortest name, in characters, that two typing errors are accepted in, if the tool only reads.
@@ -157,7 +159,7 @@ fn normal_forms(name: &str) -> Vec<String> {
     let mut name = name;
     // At most two suffixes are taken off.
     for _ in 0..3 {
-        for form in [normalize(name), normalize(&split_camel_case(name))] {
+        for form in [normalize(name), normalize(&camel_parts(name).join("_"))] {
             if !forms.contains(&form) {
                 forms.push(form);
             }
@@ -174,26 +176,6 @@ fn normal_forms(name: &str) -> Vec<String> {
 fn normalize(name: &str) -> String {
     let lower = name.to_lowercase();
     lower.chars().map(|c| if c == '-' || c.is_whitespace() { '_' } else { c }).collect()
-}
-
-fn split_camel_case(name: &str) -> String {
-    let mut split = String::with_capacity(name.len() + 4);
-    let mut previous: Option<char> = None;
-    let mut chars = name.chars().peekable();
-    while let Some(c) = chars.next() {
-        let starts = c.is_uppercase()
-            && previous.is_some_and(|p| {
-                p.is_lowercase()
-                    || p.is_numeric()
-                    || (p.is_uppercase() && chars.peek().is_some_and(|next| next.is_lowercase()))
-            });
-        if starts {
-            split.push('_');
-        }
-        split.push(c);
-        previous = Some(c);
-    }
-    split
 }
 
 /// Takes off a trailing `tool` and what joins it to the name.

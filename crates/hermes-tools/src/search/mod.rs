@@ -6,9 +6,9 @@
 //!
 //! - [`config`]: the `tools.tool_search` section of the configuration
 //! - [`activation`]: what withheld tools would cost and whether to withhold them
-//! - [`assemble`]: the list of definitions that is sent
+//! - [`mod@assemble`]: the list of definitions that is sent
 //! - [`catalog`]: what is searched, and the cache of its index
-//! - [`index`] and [`tokens`]: ranking
+//! - [`index`]: ranking, over the tokens of `tokens`
 //! - [`bridge`]: the three bridge tools
 //!
 //! Everything is a pure function of its arguments. Nothing here knows which tools are core: the
@@ -20,7 +20,7 @@ pub mod bridge;
 pub mod catalog;
 pub mod config;
 pub mod index;
-pub mod tokens;
+pub(crate) mod tokens;
 
 pub use activation::{MAX_TOOLS_PER_REQUEST, estimate_tokens, should_activate};
 pub use assemble::{Assembly, ToolDefinition, assemble};

@@ -218,7 +218,7 @@ fn word(word: &str, emit: &mut impl FnMut(&str, Role)) {
 }
 
 /// Splits `parseHTTPReply` into `parse`, `HTTP`, `Reply`.
-fn camel_parts(word: &str) -> Vec<String> {
+pub(crate) fn camel_parts(word: &str) -> Vec<String> {
     let mut parts = Vec::new();
     let mut part = String::new();
     let mut previous: Option<char> = None;
@@ -226,7 +226,9 @@ fn camel_parts(word: &str) -> Vec<String> {
     while let Some(c) = chars.next() {
         let starts = c.is_uppercase()
             && previous.is_some_and(|p| {
-                !p.is_uppercase() || chars.peek().is_some_and(|next| next.is_lowercase())
+                p.is_lowercase()
+                    || p.is_numeric()
+                    || (p.is_uppercase() && chars.peek().is_some_and(|next| next.is_lowercase()))
             });
         if starts {
             parts.push(mem::take(&mut part));
