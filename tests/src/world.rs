@@ -4,7 +4,7 @@ use hermes_tools::toolset::{Toolset, ToolsetWorld};
 use serde_json::Value;
 
 /// The 79 built-in tools with their toolsets, sorted by name.
-pub const BUILTIN_TOOLS: &[(&str, &str)] = &[
+pub(crate) const BUILTIN_TOOLS: &[(&str, &str)] = &[
     ("browser_back", "browser"),
     ("browser_cdp", "browser-cdp"),
     ("browser_click", "browser"),
@@ -88,7 +88,7 @@ pub const BUILTIN_TOOLS: &[(&str, &str)] = &[
 
 /// The toolsets of a case: its `world` object over the base it names, and its plugin `platforms`.
 #[must_use]
-pub fn toolset_world(world_json: &Value, platforms: &Value) -> ToolsetWorld {
+pub(crate) fn toolset_world(world_json: &Value, platforms: &Value) -> ToolsetWorld {
     let mut world = match text(&world_json["base"]) {
         "empty" => ToolsetWorld::empty(),
         _ => ToolsetWorld::builtin().with_registered(BUILTIN_TOOLS.iter().copied()),
@@ -126,7 +126,7 @@ fn text(value: &Value) -> &str {
 
 /// The texts in a list; none for anything else.
 #[must_use]
-pub fn texts(value: &Value) -> Vec<String> {
+pub(crate) fn texts(value: &Value) -> Vec<String> {
     let items = value.as_array().into_iter().flatten();
     items.filter_map(Value::as_str).map(str::to_owned).collect()
 }

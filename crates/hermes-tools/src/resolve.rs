@@ -65,12 +65,12 @@ pub(crate) fn unwrap_bridge(
     args: &Value,
 ) -> Result<(Arc<PreparedTool>, Value), ToolError> {
     let call = search::resolve_call(args, |name| is_deferrable(grant, name), |name| grant.has(name))
-        .map_err(bridge_error)?;
+        .map_err(|error| bridge_error(&error))?;
     let tool = granted(grant, &call.name).ok_or_else(|| unknown(grant, &call.name, &[]))?;
     Ok((tool, Value::Object(call.arguments)))
 }
 
-pub(crate) fn bridge_error(error: BridgeError) -> ToolError {
+pub(crate) fn bridge_error(error: &BridgeError) -> ToolError {
     let message = error.to_string();
     match error {
         BridgeError::NotDeferrable { .. } => ToolError::not_found(message),
