@@ -62,12 +62,14 @@ pub(super) const STEPS: [Step; 14] = [
         ],
     ),
     quiet("wire", "every tool crate is wired in", &[Call::Task(&["wire", "--check"])]),
+    quiet("tidy", "layering, headers, sizes, reasons, licences", &[Call::Task(&["tidy"])]),
     quiet(
         "clippy",
         "lints, with warnings as errors",
         &[
             cargo(&[
                 "clippy",
+                "--quiet",
                 "--workspace",
                 "--all-targets",
                 "--all-features",
@@ -75,20 +77,22 @@ pub(super) const STEPS: [Step; 14] = [
                 "-D",
                 "warnings",
             ]),
-            cargo(&["clippy", "--manifest-path", XTASK, "--all-targets", "--", "-D", "warnings"]),
+            cargo(&[
+                "clippy",
+                "--quiet",
+                "--manifest-path",
+                XTASK,
+                "--all-targets",
+                "--",
+                "-D",
+                "warnings",
+            ]),
         ],
     ),
     live(
         "xtask",
         "xtask's own tests",
-        &[cargo(&[
-            "nextest",
-            "run",
-            "--manifest-path",
-            XTASK,
-            "--config-file",
-            ".config/nextest.toml",
-        ])],
+        &[cargo(&["nextest", "run", "--manifest-path", XTASK])],
         &[NEXTEST],
     ),
     live(
@@ -100,19 +104,18 @@ pub(super) const STEPS: [Step; 14] = [
     quiet(
         "doctest",
         "examples in the documentation",
-        &[cargo(&["test", "--doc", "--workspace", "--all-features"])],
+        &[cargo(&["test", "--quiet", "--doc", "--workspace", "--all-features"])],
     ),
     quiet(
         "doc",
         "documentation builds without warnings",
         &[Call::Cargo {
-            args: &["doc", "--no-deps", "--workspace", "--all-features"],
+            args: &["doc", "--quiet", "--no-deps", "--workspace", "--all-features"],
             env: &[("RUSTDOCFLAGS", "-D warnings")],
         }],
     ),
     quiet("schema", "snapshots under schemas/", &[Call::Task(&["schema", "--check"])]),
     quiet("shadow", "tool names", &[Call::Task(&["shadow"])]),
-    quiet("tidy", "layering, headers, sizes, reasons, licences", &[Call::Task(&["tidy"])]),
     quiet("docs", "the tool table in README.md", &[Call::Task(&["docs", "--check"])]),
     live(
         "features",
@@ -124,7 +127,7 @@ pub(super) const STEPS: [Step; 14] = [
     Step {
         name: "deny",
         what: "licences, bans and sources of dependencies",
-        // Advisories need a database from the network, which not every place has.
+        // No advisories: their database comes from the network, which not every place has.
         calls: &[
             cargo(&["deny", "--all-features", "check", "bans", "licenses", "sources"]),
             cargo(&["deny", "--manifest-path", XTASK, "check", "bans", "licenses", "sources"]),
