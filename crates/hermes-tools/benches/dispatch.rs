@@ -16,9 +16,8 @@ fn main() {
 /// A runtime whose only tool does nothing with two arguments.
 fn noop() -> (Runtime, Session) {
     let registry = Registry::new();
-    let handler = |_: Value, _: ToolContext| -> ToolFuture {
-        Box::pin(async { Ok(ToolOutput::from("ok")) })
-    };
+    let handler =
+        |_: Value, _: ToolContext| -> ToolFuture { Box::pin(async { Ok(ToolOutput::from("ok")) }) };
     let parameters = json!({
         "type": "object",
         "properties": {

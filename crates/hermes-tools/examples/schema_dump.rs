@@ -22,7 +22,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let by_default = definitions(&everything, true)?;
     let mut tools = Map::new();
     for spec in linked_specs() {
-        let find = |list: &[ToolDefinition]| list.iter().find(|tool| tool.name == spec.name).cloned();
+        let find =
+            |list: &[ToolDefinition]| list.iter().find(|tool| tool.name == spec.name).cloned();
         let alone = definitions(&alone(spec)?, false)?;
         tools.insert(
             spec.name.to_owned(),
@@ -84,7 +85,8 @@ fn describe(
                 cache_control: None,
             }];
             let lower::LoweredTools { tools, quarantined, .. } = lower::lower_tools(format, &tools);
-            let reasons = quarantined.iter().map(|it| format!("{}: {}", format.as_str(), it.reason));
+            let reasons =
+                quarantined.iter().map(|it| format!("{}: {}", format.as_str(), it.reason));
             problems.extend(reasons);
             let tool = tools.into_iter().next().unwrap_or(Value::Null);
             for key in ["parameters", "input_schema", "inputSchema"] {

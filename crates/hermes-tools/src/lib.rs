@@ -30,6 +30,4 @@ pub use hermes_schema::lower::ToolFormat;
 pub use linked::{FEATURES, linked};
 pub use observer::CallObserver;
 pub use runtime::{DEFAULT_TIMEOUT, DryRun, Runtime, RuntimeBuilder};
-pub use session::{
-    DenyListError, Session, SessionOptions, ToolSelection, platform_selection,
-};
+pub use session::{DenyListError, Session, SessionOptions, ToolSelection, platform_selection};

@@ -37,10 +37,7 @@ pub(crate) fn resolve(grant: &Grant, name: &str) -> Result<Target, ToolError> {
     let valid: Vec<&str> =
         grant.tools.iter().map(|name| &**name).chain(bridges.iter().copied()).collect();
     let is_read_only = |name: &str| {
-        grant
-            .view
-            .get(name)
-            .is_some_and(|prepared| prepared.tool.meta().concurrency.is_read_only())
+        grant.view.get(name).is_some_and(|prepared| prepared.tool.meta().concurrency.is_read_only())
     };
     match repair_tool_name(name, &valid, is_read_only) {
         NameRepair::Repaired(found) => granted(grant, &found)
@@ -64,8 +61,9 @@ pub(crate) fn unwrap_bridge(
     grant: &Grant,
     args: &Value,
 ) -> Result<(Arc<PreparedTool>, Value), ToolError> {
-    let call = search::resolve_call(args, |name| is_deferrable(grant, name), |name| grant.has(name))
-        .map_err(|error| bridge_error(&error))?;
+    let call =
+        search::resolve_call(args, |name| is_deferrable(grant, name), |name| grant.has(name))
+            .map_err(|error| bridge_error(&error))?;
     let tool = granted(grant, &call.name).ok_or_else(|| unknown(grant, &call.name, &[]))?;
     Ok((tool, Value::Object(call.arguments)))
 }
@@ -126,7 +124,8 @@ fn unknown(grant: &Grant, name: &str, suggestions: &[String]) -> ToolError {
 
 /// Whether a toolset is one crate's and no bundle of several.
 fn is_plain(toolset: &str) -> bool {
-    !toolset.starts_with("hermes-") && catalog::TOOLSETS.iter().any(|set| {
-        set.name == toolset && set.includes.is_empty() && !set.posture
-    })
+    !toolset.starts_with("hermes-")
+        && catalog::TOOLSETS
+            .iter()
+            .any(|set| set.name == toolset && set.includes.is_empty() && !set.posture)
 }

@@ -68,10 +68,8 @@ impl ViewCache {
             let kept = earlier
                 .and_then(|view| view.get(tool.name()))
                 .filter(|prepared| Arc::ptr_eq(&prepared.tool, *tool));
-            let prepared = kept.map_or_else(
-                || Arc::new(PreparedTool::new(Arc::clone(*tool))),
-                Arc::clone,
-            );
+            let prepared =
+                kept.map_or_else(|| Arc::new(PreparedTool::new(Arc::clone(*tool))), Arc::clone);
             tools.insert(Arc::from(tool.name()), prepared);
         }
         let world = self

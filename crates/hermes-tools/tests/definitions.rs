@@ -58,8 +58,7 @@ fn a_backend_that_comes_up_or_goes_down_is_seen_within_the_ttl() {
             false => Err("down".into()),
         })
     };
-    let registry =
-        registry(["a", "b"].map(|name| plain(name, "t").with_check(check(name))));
+    let registry = registry(["a", "b"].map(|name| plain(name, "t").with_check(check(name))));
     let clock = Arc::new(ManualClock::default());
     let cache = AvailabilityCache::new(clock.clone(), AvailabilityLimits::default());
     let runtime = Runtime::builder(registry).availability(cache).build();
