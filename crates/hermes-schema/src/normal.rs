@@ -204,6 +204,7 @@ pub(crate) fn make_child_schema(keyword: &str, child: &mut Value) {
 mod tests {
     use super::*;
 
+    #[expect(clippy::needless_pass_by_value, reason = "rows of a table are literals")]
     fn check(input: Value, expected: Value) {
         let mut node = input.clone();
         tidy(node.as_object_mut().unwrap());

@@ -99,6 +99,7 @@ mod tests {
 
     use super::*;
 
+    #[expect(clippy::needless_pass_by_value, reason = "rows of a table are literals")]
     fn check(input: Value, hint: bool, expected: Value) {
         assert_eq!(*collapse_nullable(&input, hint).unwrap(), expected, "from {input}");
         assert_eq!(*collapse_nullable(&expected, hint).unwrap(), expected, "twice");

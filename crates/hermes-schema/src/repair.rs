@@ -61,15 +61,24 @@ fn repair_root(root: &mut Value) {
     force_object(node);
     keep_branch_parameters(node, &document);
     node.retain(|keyword, _| !NOT_AT_THE_TOP.contains(&keyword.as_str()));
-    descend(node, &BTreeSet::new());
-    finish(node, &BTreeSet::new());
+    descend(node, &Around::default());
+    finish(node, &Around::default());
 }
 
-fn repair_node(schema: &mut Value, inherited: &BTreeSet<String>) {
+/// What a node has to know of the schemas around it.
+#[derive(Default)]
+struct Around {
+    /// Properties they declare for the same value.
+    names: BTreeSet<String>,
+    /// Whether the node is a condition, where saying less would allow less.
+    is_condition: bool,
+}
+
+fn repair_node(schema: &mut Value, around: &Around) {
     let Value::Object(node) = schema else { return };
     settle(node);
-    descend(node, inherited);
-    finish(node, inherited);
+    descend(node, around);
+    finish(node, around);
 }
 
 /// Brings the node itself into its final form, leaving what is below it.
@@ -119,18 +128,21 @@ fn split_type_list(node: &mut Map<String, Value>) {
 }
 
 /// Repairs the schemas below the node.
-fn descend(node: &mut Map<String, Value>, inherited: &BTreeSet<String>) {
+fn descend(node: &mut Map<String, Value>, around: &Around) {
     let has_in_place = node.keys().any(|keyword| is_in_place(keyword));
-    let visible = if has_in_place { visible_names(node, inherited) } else { BTreeSet::new() };
-    let nothing = BTreeSet::new();
+    let names = if has_in_place { visible_names(node, &around.names) } else { BTreeSet::new() };
+    let mut same_value = Around { names, is_condition: false };
+    let mut other_value = Around::default();
     for_each_child_mut(node, |keyword, child| {
         make_child_schema(keyword, child);
-        repair_node(child, if is_in_place(keyword) { &visible } else { &nothing });
+        let below = if is_in_place(keyword) { &mut same_value } else { &mut other_value };
+        below.is_condition = around.is_condition || matches!(keyword, "not" | "if");
+        repair_node(child, below);
     });
 }
 
 /// Supplies what providers insist on, and takes away names of properties that do not exist.
-fn finish(node: &mut Map<String, Value>, inherited: &BTreeSet<String>) {
+fn finish(node: &mut Map<String, Value>, around: &Around) {
     let is = |node: &Map<String, Value>, name: &str| {
         node.get("type").and_then(Value::as_str) == Some(name)
     };
@@ -140,7 +152,9 @@ fn finish(node: &mut Map<String, Value>, inherited: &BTreeSet<String>) {
     if is(node, "array") && !node.contains_key("items") && !node.contains_key("prefixItems") {
         node.insert("items".to_owned(), json!({}));
     }
-    prune_required(node, inherited);
+    if !around.is_condition {
+        prune_required(node, &around.names);
+    }
 }
 
 /// Drops `required` names that no schema for the same value declares.
@@ -284,12 +298,14 @@ mod tests {
     use super::*;
     use crate::positions::nested;
 
+    #[expect(clippy::needless_pass_by_value, reason = "rows of a table are literals")]
     fn check(input: Value, expected: Value) {
         let once = repair(&input).unwrap().into_owned();
         assert_eq!(once, expected, "from {input}");
         assert!(matches!(repair(&once), Ok(Cow::Borrowed(_))), "not a fixed point: {once}");
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "rows of a table are literals")]
     fn check_property(input: Value, expected: Value) {
         check(
             json!({"type": "object", "properties": {"p": input}}),

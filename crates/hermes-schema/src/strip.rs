@@ -27,14 +27,14 @@ pub fn strip_slash_enum(schema: &Value) -> (Cow<'_, Value>, usize) {
 /// [`strip_pattern_format`] over tools in a wire shape: `{function: {parameters}}`,
 /// `{parameters}`, `{input_schema}` or `{inputSchema}`.
 #[must_use]
-pub fn strip_pattern_format_in_tools(tools: &[Value]) -> (Vec<Value>, usize) {
+pub fn strip_pattern_format_in_tools(tools: &[Value]) -> (Vec<Cow<'_, Value>>, usize) {
     strip_tools(tools, pattern_format)
 }
 
 /// [`strip_slash_enum`] over tools in a wire shape: `{function: {parameters}}`, `{parameters}`,
 /// `{input_schema}` or `{inputSchema}`.
 #[must_use]
-pub fn strip_slash_enum_in_tools(tools: &[Value]) -> (Vec<Value>, usize) {
+pub fn strip_slash_enum_in_tools(tools: &[Value]) -> (Vec<Cow<'_, Value>>, usize) {
     strip_tools(tools, slash_enum)
 }
 
@@ -61,35 +61,31 @@ fn strip(schema: &Value, remove: Remove) -> (Cow<'_, Value>, usize) {
     (stripped, removed)
 }
 
-fn strip_tools(tools: &[Value], remove: Remove) -> (Vec<Value>, usize) {
+fn strip_tools(tools: &[Value], remove: Remove) -> (Vec<Cow<'_, Value>>, usize) {
     let mut total = 0;
-    let stripped = tools
-        .iter()
-        .map(|tool| {
-            let mut tool = tool.clone();
-            if let Some(parameters) = parameters_mut(&mut tool) {
-                let (stripped, removed) = strip(parameters, remove);
-                if removed > 0 {
-                    *parameters = stripped.into_owned();
-                    total += removed;
-                }
-            }
-            tool
-        })
-        .collect();
-    (stripped, total)
+    let strip_tool = |tool| {
+        let Some(path) = parameters(tool) else { return Cow::Borrowed(tool) };
+        let Some(schema) = tool.pointer(path) else { return Cow::Borrowed(tool) };
+        let (stripped, removed) = strip(schema, remove);
+        if removed == 0 {
+            return Cow::Borrowed(tool);
+        }
+        total += removed;
+        let stripped = stripped.into_owned();
+        let mut tool = tool.clone();
+        if let Some(schema) = tool.pointer_mut(path) {
+            *schema = stripped;
+        }
+        Cow::Owned(tool)
+    };
+    (tools.iter().map(strip_tool).collect(), total)
 }
 
-/// The schema inside a tool in a wire shape.
-fn parameters_mut(tool: &mut Value) -> Option<&mut Value> {
-    let tool = match tool.get("function") {
-        Some(Value::Object(_)) => tool.get_mut("function")?,
-        _ => tool,
-    };
-    let key = ["parameters", "input_schema", "inputSchema"]
+/// Where the schema is inside a tool in a wire shape.
+fn parameters(tool: &Value) -> Option<&'static str> {
+    ["/function/parameters", "/parameters", "/input_schema", "/inputSchema"]
         .into_iter()
-        .find(|key| tool.get(key).is_some_and(Value::is_object))?;
-    tool.get_mut(key)
+        .find(|path| tool.pointer(path).is_some_and(Value::is_object))
 }
 
 #[cfg(test)]
@@ -137,7 +133,7 @@ mod tests {
         ];
         let (stripped, removed) = strip_pattern_format_in_tools(&tools);
         assert_eq!(removed, 3);
-        assert_eq!(stripped[3], tools[3]);
+        assert!(matches!(stripped[3], Cow::Borrowed(_)));
         assert_eq!(stripped[0].pointer("/function/parameters/properties/d"), Some(&json!({})));
     }
 }

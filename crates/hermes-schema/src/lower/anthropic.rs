@@ -231,7 +231,7 @@ mod tests {
                 "a b": {"type": "object", "properties": {"größe": {}, "ok": {}}},
                 "a_b": {"type": "string"},
                 "": {},
-                long.clone(): {"$ref": "#/properties/a b"},
+                long: {"$ref": "#/properties/a b"},
                 "$ref": {"default": {"a b": 1}},
             },
             "required": ["a b", "a_b"],

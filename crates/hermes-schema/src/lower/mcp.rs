@@ -61,31 +61,32 @@ pub fn ingest(schema: &Value) -> Result<Cow<'_, Value>, SchemaError> {
     }
     Ok(rewritten(schema, |copy| {
         let Value::Object(root) = copy else { return };
-        let moved = move_definitions(root);
-        take_in(root, &BTreeSet::new(), moved);
+        let move_definitions = can_move_definitions(root);
+        take_in(root, &BTreeSet::new(), move_definitions);
         root.insert("type".to_owned(), json!("object"));
         finish_object(root, &BTreeSet::new());
     }))
 }
 
-/// Renames the keyword `definitions` of the root unless both keywords define a name differently.
-fn move_definitions(root: &mut Map<String, Value>) -> bool {
-    let Some(Value::Object(old)) = root.get("definitions") else { return true };
-    let clashes = root.get("$defs").and_then(Value::as_object).is_some_and(|defs| {
-        old.iter().any(|(name, schema)| defs.get(name).is_some_and(|other| other != schema))
-    });
-    !clashes
+/// Whether `definitions` can become `$defs`: not if both define a name differently.
+fn can_move_definitions(root: &Map<String, Value>) -> bool {
+    let (Some(Value::Object(old)), Some(Value::Object(defs))) =
+        (root.get("definitions"), root.get("$defs"))
+    else {
+        return true;
+    };
+    old.iter().all(|(name, schema)| defs.get(name).is_none_or(|other| other == schema))
 }
 
-/// Normalises the node and everything below it; references are rewritten if definitions moved.
-fn take_in(node: &mut Map<String, Value>, inherited: &BTreeSet<String>, moved: bool) {
+/// Normalises the node and everything below it.
+fn take_in(node: &mut Map<String, Value>, inherited: &BTreeSet<String>, move_definitions: bool) {
     loop {
         tidy(node);
         if !collapse_node(node, true) {
             break;
         }
     }
-    if moved {
+    if move_definitions {
         if let Some(Value::Object(old)) = node.shift_remove("definitions") {
             match node.get_mut("$defs") {
                 Some(Value::Object(defs)) => {
@@ -104,14 +105,15 @@ fn take_in(node: &mut Map<String, Value>, inherited: &BTreeSet<String>, moved: b
             *reference = format!("#/$defs/{name}");
         }
     }
-    if node.contains_key("$ref") {
-        node.shift_remove("default");
-    }
     let in_place = visible_names(node, inherited);
     let nothing = BTreeSet::new();
     for_each_child_mut(node, |keyword, child| {
         if let Value::Object(child) = child {
-            take_in(child, if is_in_place(keyword) { &in_place } else { &nothing }, moved);
+            take_in(
+                child,
+                if is_in_place(keyword) { &in_place } else { &nothing },
+                move_definitions,
+            );
         }
     });
     let is_object_shaped = node.contains_key("properties") || node.contains_key("required");
@@ -135,6 +137,7 @@ mod tests {
     use super::*;
     use crate::positions::nested;
 
+    #[expect(clippy::needless_pass_by_value, reason = "rows of a table are literals")]
     fn check(schema: Value, expected: Value) {
         let taken = ingest(&schema).unwrap().into_owned();
         assert_eq!(taken, expected, "from {schema}");

@@ -129,6 +129,7 @@ fn require_list(node: &mut Map<String, Value>) {
 mod tests {
     use super::*;
 
+    #[expect(clippy::needless_pass_by_value, reason = "rows of a table are literals")]
     fn check(property: Value, expected: Value) {
         let schema = json!({"type": "object", "properties": {"p": property}, "required": []});
         let lowered = lower(&schema).unwrap().into_owned();

@@ -125,30 +125,27 @@ impl Writer<'_> {
         depth: usize,
     ) {
         let pointer = finding.instance_path().as_str();
-        let wrong_type = |branch: &[ValidationError<'static>]| {
-            branch.iter().find_map(|error| match error.kind() {
-                ValidationErrorKind::Type { kind } if error.instance_path().as_str() == pointer => {
-                    Some(types(kind))
-                }
-                _ => None,
-            })
+        let (misfits, near): (Vec<_>, Vec<_>) =
+            branches.iter().partition(|branch| wrong_type(branch, pointer).is_some());
+        let meant: Vec<_> = near.iter().filter(|branch| !is_other_kind(branch)).collect();
+        let only = match (near.as_slice(), meant.as_slice()) {
+            ([only], _) => Some(*only),
+            (_, [only]) => Some(**only),
+            _ => None,
         };
-        let mut near = branches.iter().filter(|branch| wrong_type(branch).is_none());
-        if let (Some(only), None, Some(depth)) = (near.next(), near.next(), depth.checked_sub(1)) {
+        if let (Some(only), Some(depth)) = (only, depth.checked_sub(1)) {
             for error in only {
                 self.finding(error, depth);
             }
             return;
         }
-        let mut expected: Vec<String> = branches.iter().filter_map(|b| wrong_type(b)).collect();
-        expected.dedup();
-        let expected = if expected.len() < branches.len()
-            && branches.len() > 1
-            && near_count(branches, wrong_type) > 0
-        {
-            "must fit one of the alternatives".to_owned()
+        let expected = if near.is_empty() {
+            let mut types: Vec<String> =
+                misfits.iter().filter_map(|branch| wrong_type(branch, pointer)).collect();
+            types.dedup();
+            format!("must be {}", types.join(" or "))
         } else {
-            format!("must be {}", expected.join(" or "))
+            "must fit one of the alternatives".to_owned()
         };
         let got = self.got(pointer, finding.instance().as_ref());
         self.push(pointer, None, format!("{expected}, got {got}"));
@@ -183,11 +180,24 @@ impl Writer<'_> {
     }
 }
 
-fn near_count(
-    branches: &[Vec<ValidationError<'static>>],
-    wrong_type: impl Fn(&[ValidationError<'static>]) -> Option<String>,
-) -> usize {
-    branches.iter().filter(|branch| wrong_type(branch).is_none()).count()
+/// The type a union branch wants, if the value at `pointer` is of another one.
+fn wrong_type(branch: &[ValidationError<'static>], pointer: &str) -> Option<String> {
+    branch.iter().find_map(|error| match error.kind() {
+        ValidationErrorKind::Type { kind } if error.instance_path().as_str() == pointer => {
+            Some(types(kind))
+        }
+        _ => None,
+    })
+}
+
+/// Whether a union branch is ruled out by a fixed value, as those of tagged unions are.
+fn is_other_kind(branch: &[ValidationError<'static>]) -> bool {
+    branch.iter().any(|error| {
+        matches!(
+            error.kind(),
+            ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. }
+        )
+    })
 }
 
 /// `/todos/0/status` as `todos[0].status`, telling indices from keys by the arguments.

@@ -5,6 +5,7 @@ use super::*;
 
 /// The error text for one parameter `p`, or "" if it is valid.
 #[track_caller]
+#[expect(clippy::needless_pass_by_value, reason = "rows of a table are literals")]
 fn check(schema: Value, value: Value, expected: &str) {
     let parameters = json!({"type": "object", "properties": {"p": schema}});
     let validator = Validator::compile(&parameters).unwrap();
@@ -35,11 +36,17 @@ fn says_what_was_expected_and_found() {
         json!([1, "x"]),
         r#"p[1]: must be an integer, got "x""#,
     );
+    let kind = |kind: &str, extra: Value| json!({"type": "object", "properties": {"kind": {"const": kind}, "x": extra}});
+    check(
+        json!({"oneOf": [kind("a", json!({"type": "string"})), kind("b", json!({"type": "integer"}))]}),
+        json!({"kind": "b", "x": "no"}),
+        r#"p.x: must be an integer, got "no""#,
+    );
     check(
         json!({"type": "object", "properties": {"0": {"type": "string"}}, "required": ["q"],
             "additionalProperties": false}),
         json!({"0": 1, "zz": 1}),
-        "p.0: must be a string, got 1; p.q: is required; p.zz: is not a known parameter",
+        "p.0: must be a string, got 1; p.zz: is not a known parameter; p.q: is required",
     );
 }
 
@@ -120,14 +127,14 @@ fn foreign_schemas_stay_callable() {
     check(
         json!({"nullable": true, "allOf": [{"type": "string"}]}),
         json!(1),
-        "p: must be a string, got 1",
+        "p: must be a string or null, got 1",
     );
     check(
         json!({"type": "string", "pattern": "^(?!x)"}),
         json!("xa"),
         "p: must match ^(?!x), got \"xa\"",
     );
-    let slow = json!({"type": "string", "pattern": "^(?=(a+)+$)b"});
+    let slow = json!({"type": "string", "pattern": "^(?:(a+)\\1?)+$"});
     check(slow, json!("a".repeat(40) + "!"), "");
     assert!(Validator::compile(&Value::Null).unwrap().check(&json!({"any": 1})).is_ok());
     assert!(Validator::compile(&json!({"$ref": "http://127.0.0.1:9/x"})).is_err());
