@@ -14,7 +14,7 @@ use crate::pending::Pending;
 /// One line of a case file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Case {
-    /// The id, unique over all files.
+    /// The id.
     pub id: String,
     /// What is called.
     #[serde(rename = "fn")]
@@ -68,8 +68,7 @@ impl Case {
 /// The cases of a folder, each with its area: the name of its file without `.jsonl`.
 ///
 /// # Errors
-/// The folder or a file can't be read, there are no cases, a line is no case, or an id occurs
-/// twice.
+/// The folder or a file can't be read, there are no cases, or a line is no case.
 pub fn read_cases(folder: &Path) -> Result<Vec<(String, Case)>, String> {
     let in_folder = |err| format!("can't read {}: {err}", folder.display());
     let mut files = Vec::new();
@@ -81,17 +80,13 @@ pub fn read_cases(folder: &Path) -> Result<Vec<(String, Case)>, String> {
     }
     files.sort();
     let mut cases: Vec<(String, Case)> = Vec::new();
-    let mut ids = std::collections::HashSet::new();
     for path in files {
         let area = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let text = std::fs::read_to_string(&path)
             .map_err(|err| format!("can't read {}: {err}", path.display()))?;
         for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            let place = || format!("{}:{}", path.display(), at + 1);
-            let case = Case::parse(line).map_err(|err| format!("{}: {err}", place()))?;
-            if !ids.insert(case.id.clone()) {
-                return Err(format!("{}: the id {} occurs twice", place(), case.id));
-            }
+            let case =
+                Case::parse(line).map_err(|err| format!("{}:{}: {err}", path.display(), at + 1))?;
             cases.push((area.clone(), case));
         }
     }
@@ -220,8 +215,6 @@ mod tests {
         let cases = read_cases(folder.path()).unwrap();
         let ids: Vec<_> = cases.iter().map(|(a, case)| format!("{a}{}", case.id)).collect();
         assert_eq!(ids, ["a1", "b3", "b2"]);
-        write("d.jsonl", &line("1")).unwrap();
-        assert!(read_cases(folder.path()).unwrap_err().contains("occurs twice"));
         write("d.jsonl", "{}").unwrap();
         assert!(read_cases(folder.path()).unwrap_err().contains("d.jsonl:1"));
     }
