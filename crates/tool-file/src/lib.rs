@@ -1,1 +1,31 @@
-//! hermes-tool-file
+#![doc = include_str!("../docs.md")]
+
+mod args;
+mod closest;
+mod diff;
+mod display_text;
+mod edit;
+mod fault;
+mod format_gate;
+mod guard;
+mod patch;
+mod path;
+mod read_file;
+mod search;
+mod search_files;
+mod store;
+mod suggest;
+mod text;
+mod window;
+mod write_file;
+
+pub use args::{MAX_SEARCH_LIMIT, Paging, normalize_pagination};
+pub use closest::closest_lines;
+pub use guard::{has_binary_extension, is_blocked_device};
+
+hermes_registry::tools![
+    read_file::READ_FILE,
+    write_file::WRITE_FILE,
+    patch::PATCH,
+    search_files::SEARCH_FILES
+];

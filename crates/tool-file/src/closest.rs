@@ -1,0 +1,151 @@
+//! The lines that come closest to a passage that wasn't found.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use similar::TextDiff;
+
+/// How long the search may take; an answer without a snippet is better than a late one.
+const BUDGET: Duration = Duration::from_millis(50);
+/// Lines this much alike or less aren't shown.
+const MIN_RATIO: f32 = 0.3;
+const MAX_PLACES: usize = 3;
+/// Lines shown around a place: before its first line, and after the passage's length.
+const AROUND: usize = 2;
+/// The most characters of a shown line.
+const MAX_LINE: usize = 500;
+/// The most lines of the passage that are shown at one place.
+const MAX_LINES: usize = 40;
+
+/// The places of `content` that resemble the first line of `old`, with line numbers, and what
+/// tells the best one apart. None when nothing is alike.
+pub fn closest_lines(old: &str, content: &str) -> Option<String> {
+    let anchor = old.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let lines: Vec<&str> = content.lines().collect();
+    let best = best_places(anchor, &lines);
+    let (_, first) = best.first()?;
+
+    let length = old.lines().count().min(MAX_LINES);
+    let shown: BTreeSet<usize> = best
+        .iter()
+        .flat_map(|(_, place)| place.saturating_sub(AROUND)..place + length + AROUND)
+        .collect();
+    let mut snippet = String::new();
+    let mut last = None;
+    for index in shown {
+        let Some(line) = lines.get(index) else { break };
+        if last.is_some_and(|last| last + 1 < index) {
+            snippet.push_str("   ...\n");
+        }
+        last = Some(index);
+        let line: String = line.chars().take(MAX_LINE).collect();
+        // Writing to a string can't fail.
+        let _ = writeln!(snippet, "{:4}| {line}", index + 1);
+    }
+    if let Some(difference) = lines.get(*first).and_then(|line| difference(old, line)) {
+        let _ = writeln!(snippet, "line {} differs in {difference}", first + 1);
+    }
+    snippet.truncate(snippet.trim_end().len());
+    Some(snippet)
+}
+
+/// The likeliest lines by index, best first.
+fn best_places(anchor: &str, lines: &[&str]) -> Vec<(f32, usize)> {
+    let deadline = Instant::now() + BUDGET;
+    let length = anchor.chars().count();
+    let mut found: Vec<(f32, usize)> = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        let line = line.trim();
+        let other = line.chars().count();
+        if line.is_empty() || other > length * 2 || length > other * 2 {
+            continue;
+        }
+        let ratio = if line == anchor {
+            1.0
+        } else if Instant::now() >= deadline {
+            // Equal lines are still found: they cost nothing.
+            continue;
+        } else {
+            TextDiff::configure().deadline(deadline).diff_chars(anchor, line).ratio()
+        };
+        if ratio > MIN_RATIO {
+            found.push((ratio, index));
+        }
+    }
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    found.truncate(MAX_PLACES);
+    found
+}
+
+/// What a reader easily overlooks: says so when nothing else differs.
+fn difference(old: &str, line: &str) -> Option<&'static str> {
+    let wanted = old.lines().find(|line| !line.trim().is_empty())?;
+    if wanted == line {
+        return None;
+    }
+    let straight = |text: &str| {
+        text.replace(['“', '”', '„', '«', '»'], "\"").replace(['‘', '’', '‚', '′'], "'")
+    };
+    let packed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let indent = |text: &str| text.chars().take_while(|c| c.is_whitespace()).collect::<String>();
+    if wanted.trim() == line.trim() {
+        let (wanted, line) = (indent(wanted), indent(line));
+        return Some(if wanted.contains('\t') != line.contains('\t') {
+            "its indentation: tabs against blanks"
+        } else {
+            "the blanks at its ends"
+        });
+    }
+    if packed(wanted) == packed(line) {
+        return Some("its blanks and tabs");
+    }
+    if packed(&straight(wanted)) == packed(&straight(line)) {
+        return Some("the form of its quotation marks");
+    }
+    (packed(wanted).to_lowercase() == packed(line).to_lowercase()).then_some("upper and lower case")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn a_near_line_is_shown_with_its_neighbours() {
+        let content = "import\n\n\ndef process(x):\n    return x\n\n\nend\ndef proces(y):";
+        let snippet = closest_lines("def proces(x):", content);
+        assert_eq!(
+            snippet.unwrap(),
+            "   2| \n   3| \n   4| def process(x):\n   5|     return x\n   6| \n   7| \n   8| end\n   \
+             9| def proces(y):"
+        );
+    }
+
+    #[test]
+    fn nothing_near_is_no_snippet() {
+        assert_eq!(closest_lines("zzzz", "aaa\nbbb\n"), None);
+        assert_eq!(closest_lines("\n \n", "aaa\n"), None);
+        assert_eq!(closest_lines("a", ""), None);
+    }
+
+    #[test]
+    fn the_difference_is_named() {
+        for (old, line, expected) in [
+            ("\tif x:", "    if x:", "line 1 differs in its indentation: tabs against blanks"),
+            ("a  = 1", "a = 1", "line 1 differs in its blanks and tabs"),
+            ("say “hi”", "say \"hi\"", "line 1 differs in the form of its quotation marks"),
+            ("Let x", "let x", "line 1 differs in upper and lower case"),
+        ] {
+            assert!(closest_lines(old, line).unwrap().ends_with(expected), "{old}");
+        }
+    }
+
+    #[test]
+    fn a_large_file_takes_no_longer_than_the_budget() {
+        let content = "some line of code that is like the other one\n".repeat(20_000);
+        let start = Instant::now();
+        closest_lines("some line of code that is like this other one", &content);
+        assert!(start.elapsed() < Duration::from_secs(1));
+    }
+}

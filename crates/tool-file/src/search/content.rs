@@ -1,0 +1,308 @@
+//! Searching in files: counting in all of them, then reading the rows of one page.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use grep_matcher::LineTerminator;
+use grep_searcher::{
+    BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch,
+};
+
+use super::pattern::Pattern;
+use crate::text::{Encoding, decode_single_bytes};
+
+/// The most memory for one line, or for one file where matches go over lines.
+const MAX_HEAP: usize = 32 * 1024 * 1024;
+/// The most characters of a row.
+const MAX_ROW: usize = 500;
+
+/// A matching line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) line: u64,
+    /// The last line of the match.
+    pub(crate) end_line: u64,
+    pub(crate) text: String,
+    pub(crate) before: Vec<String>,
+    pub(crate) after: Vec<String>,
+}
+
+fn searcher(pattern: &Pattern, context: usize) -> Searcher {
+    let mut builder = SearcherBuilder::new();
+    builder
+        .line_number(true)
+        .line_terminator(LineTerminator::crlf())
+        .multi_line(pattern.multi_line)
+        .heap_limit(Some(MAX_HEAP))
+        .binary_detection(BinaryDetection::quit(0))
+        .before_context(context)
+        .after_context(context);
+    builder.build()
+}
+
+/// Counts the matching lines of each file, on several threads. Files that can't be read have none
+/// and are told apart by an error.
+pub(crate) fn count_all(
+    pattern: &Pattern,
+    files: &[&Path],
+    threads: usize,
+    goes_on: impl Fn() -> bool + Sync,
+) -> Vec<io::Result<u64>> {
+    let next = AtomicUsize::new(0);
+    let counts: Mutex<Vec<(usize, io::Result<u64>)>> = Mutex::new(Vec::with_capacity(files.len()));
+    let work = || {
+        let mut searcher = searcher(pattern, 0);
+        let mut own = Vec::new();
+        while let Some((index, file)) = {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            files.get(index).map(|file| (index, file))
+        } {
+            if !goes_on() {
+                break;
+            }
+            own.push((index, count(&mut searcher, pattern, file)));
+        }
+        if let Ok(mut counts) = counts.lock() {
+            counts.append(&mut own);
+        }
+    };
+    let helpers = threads.min(files.len()).saturating_sub(1);
+    std::thread::scope(|scope| {
+        for _ in 0..helpers {
+            // Where no thread can be had, the others do its work.
+            let _ = std::thread::Builder::new().name("search".into()).spawn_scoped(scope, work);
+        }
+        work();
+    });
+    let mut counts = counts.into_inner().unwrap_or_default();
+    counts.sort_unstable_by_key(|(index, _)| *index);
+    counts.into_iter().map(|(_, count)| count).collect()
+}
+
+/// How many lines of a file match; none when it is binary.
+fn count(searcher: &mut Searcher, pattern: &Pattern, file: &Path) -> io::Result<u64> {
+    let mut sink = Counter { count: 0 };
+    search(searcher, pattern, file, &mut sink)?;
+    Ok(sink.count)
+}
+
+/// The rows of a file from number `skip` on.
+pub(crate) fn rows(
+    pattern: &Pattern,
+    file: &Path,
+    skip: u64,
+    take: usize,
+    context: usize,
+) -> io::Result<Vec<Row>> {
+    let mut sink = Collector { skip, take, context, rows: Vec::new(), recent: VecDeque::new() };
+    search(&mut searcher(pattern, context), pattern, file, &mut sink)?;
+    Ok(sink.rows)
+}
+
+fn search<S: Sink<Error = io::Error>>(
+    searcher: &mut Searcher,
+    pattern: &Pattern,
+    path: &Path,
+    sink: S,
+) -> io::Result<()> {
+    // A text that is held as a whole is looked at for NULs around matches only.
+    if pattern.multi_line && holds_nul(File::open(path)?)? {
+        return Ok(());
+    }
+    searcher.search_file(&pattern.matcher, &File::open(path)?, sink)
+}
+
+fn holds_nul(mut file: impl Read) -> io::Result<bool> {
+    let mut piece = vec![0; 64 * 1024];
+    let mut first = true;
+    loop {
+        let read = file.read(&mut piece)?;
+        let read = piece.get(..read).unwrap_or_default();
+        let is_utf16 = first
+            && matches!(Encoding::of_bom(read), Some((Encoding::Utf16Le | Encoding::Utf16Be, _)));
+        if read.is_empty() || is_utf16 {
+            return Ok(false);
+        }
+        if memchr::memchr(0, read).is_some() {
+            return Ok(true);
+        }
+        first = false;
+    }
+}
+
+struct Counter {
+    count: u64,
+}
+
+impl Sink for &mut Counter {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, _: &SinkMatch<'_>) -> io::Result<bool> {
+        self.count += 1;
+        Ok(true)
+    }
+
+    fn finish(&mut self, _: &Searcher, finish: &SinkFinish) -> io::Result<()> {
+        if finish.binary_byte_offset().is_some() {
+            self.count = 0;
+        }
+        Ok(())
+    }
+}
+
+struct Collector {
+    skip: u64,
+    take: usize,
+    context: usize,
+    rows: Vec<Row>,
+    /// The last lines seen, as context for the next row.
+    recent: VecDeque<(u64, String)>,
+}
+
+impl Collector {
+    fn see(&mut self, line: u64, text: &str) {
+        for row in self.rows.iter_mut().rev() {
+            if row.end_line.saturating_add(self.context as u64) < line {
+                break;
+            }
+            if row.end_line < line {
+                row.after.push(text.to_owned());
+            }
+        }
+        if self.context > 0 {
+            if self.recent.len() == self.context {
+                self.recent.pop_front();
+            }
+            self.recent.push_back((line, text.to_owned()));
+        }
+    }
+}
+
+impl Sink for &mut Collector {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        let line = found.line_number().unwrap_or(1);
+        let wanted = self.skip == 0 && self.rows.len() < self.take;
+        self.skip = self.skip.saturating_sub(1);
+        let mut lines = found.lines().map(show);
+        let text = lines.next().unwrap_or_default();
+        let rest: Vec<String> = lines.collect();
+        let end_line = line + rest.len() as u64;
+        let earliest = line.saturating_sub(self.context as u64);
+        let before: Vec<String> = self
+            .recent
+            .iter()
+            .filter(|(number, _)| (earliest..line).contains(number))
+            .map(|(_, text)| text.clone())
+            .collect();
+        self.see(line, &text);
+        for (number, text) in (line + 1..).zip(&rest) {
+            self.see(number, text);
+        }
+        if wanted {
+            self.rows.push(Row { line, end_line, text, before, after: Vec::new() });
+        }
+        // The rest of the file is still to be looked at for a NUL.
+        Ok(true)
+    }
+
+    fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
+        self.see(context.line_number().unwrap_or(1), &show(context.bytes()));
+        Ok(true)
+    }
+
+    fn finish(&mut self, _: &Searcher, finish: &SinkFinish) -> io::Result<()> {
+        if finish.binary_byte_offset().is_some() {
+            self.rows.clear();
+        }
+        Ok(())
+    }
+}
+
+/// A line as text, without its end, cut to what a row may hold.
+fn show(line: &[u8]) -> String {
+    let line =
+        line.strip_suffix(b"\n").map_or(line, |line| line.strip_suffix(b"\r").unwrap_or(line));
+    // Enough for the row, so that a line of many megabytes isn't copied.
+    let line = line.get(..MAX_ROW * 4).unwrap_or(line);
+    let text = match std::str::from_utf8(line) {
+        Ok(text) => Cow::Borrowed(text),
+        // The cut fell into a character.
+        Err(err) if err.error_len().is_none() && line.len() == MAX_ROW * 4 => {
+            String::from_utf8_lossy(line)
+        }
+        Err(_) => decode_single_bytes(line),
+    };
+    text.chars().take(MAX_ROW).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pattern::compile;
+    use super::*;
+    use pretty_assertions::assert_eq;
+
+    fn found(content: &[u8], pattern: &str, context: usize) -> Vec<Row> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), content).unwrap();
+        let pattern = compile(pattern).unwrap();
+        let rows = rows(&pattern, file.path(), 0, 100, context).unwrap();
+        let counts = count_all(&pattern, &[file.path()], 2, || true);
+        assert_eq!(*counts[0].as_ref().unwrap(), rows.len() as u64);
+        rows
+    }
+
+    fn lines(content: &[u8], pattern: &str) -> Vec<(u64, String)> {
+        found(content, pattern, 0).into_iter().map(|row| (row.line, row.text)).collect()
+    }
+
+    #[test]
+    fn rows_are_lines() {
+        assert_eq!(lines(b"a\r\nneedle\r\n", "needle$"), [(2, "needle".into())]);
+        assert_eq!(lines(b"x a a\nb\na", "a"), [(1, "x a a".into()), (3, "a".into())]);
+        assert_eq!(lines(b"caf\xE9 x\n", "x"), [(1, "café x".into())]);
+        assert_eq!(lines(b"\xFF\xFEh\0i\0\n\0", "hi"), [(1, "hi".into())]);
+        assert_eq!(lines(b"\xEF\xBB\xBFhi", "^hi"), [(1, "hi".into())]);
+        assert_eq!(lines(b"", "").len(), 0);
+        let long = lines("ä".repeat(3000).as_bytes(), "ä");
+        assert_eq!(long[0].1, "ä".repeat(500));
+    }
+
+    #[test]
+    fn a_file_with_a_nul_has_no_rows_wherever_it_is() {
+        let mut far = b"needle\n".repeat(50_000);
+        far.push(0);
+        for pattern in ["needle", "needle\\nneedle"] {
+            assert_eq!(found(b"needle\nneedle\n\0", pattern, 0), []);
+            assert_eq!(found(&far, pattern, 0), []);
+        }
+    }
+
+    #[test]
+    fn matches_over_lines_are_rows_of_their_first_line() {
+        let rows = found(b"a\nb\nc\nx\na\nb\n", "a\\nb", 1);
+        let spans: Vec<_> = rows.iter().map(|row| (row.line, row.end_line)).collect();
+        assert_eq!(spans, [(1, 2), (5, 6)]);
+        assert_eq!((rows[0].text.as_str(), &rows[0].after), ("a", &vec!["c".to_owned()]));
+        assert_eq!(rows[1].before, ["x"]);
+    }
+
+    #[test]
+    fn every_row_has_its_own_context() {
+        let rows = found(b"1\n2\nx3\n4\nx5\n6\n7\n", "x", 2);
+        assert_eq!(
+            (rows[0].before.join(","), rows[0].after.join(",")),
+            ("1,2".into(), "4,x5".into())
+        );
+        assert_eq!(
+            (rows[1].before.join(","), rows[1].after.join(",")),
+            ("x3,4".into(), "6,7".into())
+        );
+    }
+}

@@ -1,0 +1,8 @@
+//! What `search_files` is made of.
+
+pub(crate) mod content;
+pub(crate) mod names;
+pub(crate) mod page;
+pub(crate) mod pattern;
+pub(crate) mod render;
+pub(crate) mod walk;

@@ -1,0 +1,10 @@
+//! The tools as a host starts them: JSON in, JSON out, on real files.
+
+#![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests aren't seen as tests")]
+
+mod declarations;
+mod patch;
+mod read;
+mod search;
+mod world;
+mod write;

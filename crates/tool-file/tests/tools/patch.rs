@@ -1,0 +1,85 @@
+//! `patch`.
+
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+use crate::world::{World, check};
+
+#[test]
+fn patching() {
+    let world = World::new(&[
+        ("lat.txt", b"caf\xE9 one\ntwo\n"),
+        ("w.txt", b"a\r\nb\r\nc\r\n"),
+        ("many", b"x\ny\nx\n"),
+    ]);
+    let patch = |path: &str, old: &str, new: &str| {
+        let args = json!({"mode": "replace", "path": path, "old_string": old, "new_string": new});
+        world.call("patch", args)
+    };
+    check(&patch("lat.txt", "two", "three"), &json!({"success": true, "replacements": 1}));
+    assert_eq!(world.bytes("lat.txt"), b"caf\xE9 one\nthree\n");
+    check(
+        &patch("w.txt", "a\nb\n", "a\n\\n\n"),
+        &json!({"diff": "--- a/w.txt\n+++ b/w.txt\n@@ -1,3 +1,3 @@\n a\n-b\n+\\n\n c\n"}),
+    );
+    assert_eq!(world.bytes("w.txt"), b"a\r\n\\n\r\nc\r\n");
+    check(
+        &patch("many", "x", "z"),
+        &json!({"error_kind": "ambiguous", "count": 2, "lines": [1, 3]}),
+    );
+    let all = json!({"path": "many", "old_string": "x\n", "new_string": "", "replace_all": true});
+    check(&world.call("patch", all), &json!({"success": true, "replacements": 2}));
+    assert_eq!(world.bytes("many"), b"y\n");
+}
+
+#[test]
+fn patching_is_refused_before_anything_changes() {
+    let world = World::new(&[
+        ("f", b"def process(x):\n"),
+        ("c.json", b"{\"a\": 1}"),
+        ("lat", b"caf\xE9"),
+        ("b", b"a\0b"),
+        ("utf16", b"\xFF\xFEa\0\x00\xD8"),
+        (".env", b"K=1\n"),
+    ]);
+    let edit = |path: &str, old: &str, new: &str| json!({"mode": "replace", "path": path, "old_string": old, "new_string": new});
+    for (args, kind) in [
+        (json!({"mode": "weird", "path": "f"}), "bad_mode"),
+        (json!({"mode": "patch", "patch": "*** Begin Patch"}), "bad_mode"),
+        (json!({"mode": "replace", "old_string": "a", "new_string": "b"}), "missing_argument"),
+        (json!({"mode": "replace", "path": "f", "old_string": "a"}), "missing_argument"),
+        (edit("f", "", "x"), "empty_old"),
+        (edit("f", "x", "x"), "identical"),
+        (edit("f", "zzz", "x"), "not_found"),
+        (edit("no.txt", "a", "b"), "not_found"),
+        (edit(".", "a", "b"), "is_directory"),
+        (edit("c.json", "1", ""), "invalid_content"),
+        (edit("lat", "caf", "日"), "invalid_content"),
+        (edit("b", "a", "x"), "binary"),
+        (edit("utf16", "a", "x"), "binary"),
+        (edit(".env", "K", "L"), "blocked"),
+        (edit("f", "x", "«redacted:sk-…»"), "redaction_marker"),
+    ] {
+        check(&world.call("patch", args), &json!({"error_kind": kind}));
+    }
+    let near = world.call("patch", edit("f", "def proces(x):", "x"));
+    assert!(near["error"].as_str().unwrap().contains("1| def process(x):"), "{near}");
+    assert_eq!(world.bytes("f"), b"def process(x):\n");
+}
+
+#[test]
+fn edits_at_the_same_time_are_all_kept() {
+    let lines: String = (0..16).map(|n| format!("line {n} old\n")).collect();
+    let world = World::new(&[("f", lines.as_bytes())]);
+    std::thread::scope(|scope| {
+        for n in 0..16 {
+            let world = &world;
+            scope.spawn(move || {
+                let args = json!({"path": "f", "old_string": format!("line {n} old"),
+                                  "new_string": format!("line {n} new")});
+                check(&world.call("patch", args), &json!({"success": true}));
+            });
+        }
+    });
+    assert_eq!(world.bytes("f"), lines.replace("old", "new").as_bytes());
+}

@@ -1,0 +1,167 @@
+//! `search_files`, and cancelling any tool.
+
+use std::fs;
+use std::path::Path;
+
+use hermes_registry::CancellationToken;
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::world::{World, call, check};
+
+fn searchable() -> World {
+    let lots: String = (0..100).map(|n| format!("hit {n}\n")).collect();
+    let world = World::new(&[
+        ("src/main.py", b"import os\nTODO one\nx\nTODO two\n"),
+        ("src/my file.py", b"TODO spaced\n"),
+        (".hidden/h.py", b"TODO hid\n"),
+        (".gitignore", b"ignored/\n*.tmp\n"),
+        ("ignored/z.py", b"TODO ign\n"),
+        ("bin.xyz", b"TODO\0\x01"),
+        ("dash.txt", b"--flag here\n-v\nTODO|x\n"),
+        ("a:12:b.txt", b"needle\n"),
+        ("lots.txt", lots.as_bytes()),
+        ("few.tmp", b"TODO tmp\n"),
+    ]);
+    fs::create_dir(world.path(".git")).unwrap();
+    world
+}
+
+#[test]
+fn searching_lines() {
+    let world = searchable();
+    let search = |args| world.call("search_files", args);
+    check(
+        &search(json!({"pattern": "TODO (one|two)"})),
+        &json!({"total_count": 2, "truncated": false, "matches": [
+            {"path": "src/main.py", "line": 2, "content": "TODO one"},
+            {"path": "src/main.py", "line": 4, "content": "TODO two"},
+        ]}),
+    );
+    check(
+        &search(json!({"pattern": "--flag", "context": 1})),
+        &json!({"matches": [{"path": "dash.txt", "line": 1, "content": "--flag here",
+                             "after": ["-v"]}]}),
+    );
+    check(&search(json!({"pattern": "TODO\\|x"})), &json!({"total_count": 1}));
+    check(&search(json!({"pattern": "todo"})), &json!({"matches": [], "total_count": 0}));
+    check(
+        &search(json!({"pattern": "hit", "limit": 3, "offset": 96})),
+        &json!({"total_count": 100, "truncated": true, "next_offset": 99}),
+    );
+    check(
+        &search(json!({"pattern": "hit", "limit": 3, "offset": 97})),
+        &json!({"total_count": 100, "truncated": false, "next_offset": null}),
+    );
+    let text = search(json!({"pattern": "hit", "limit": 5}))["matches_text"].clone();
+    assert_eq!(text, "lots.txt\n  1: hit 0\n  2: hit 1\n  3: hit 2\n  4: hit 3\n  5: hit 4");
+    check(
+        &search(json!({"pattern": "needle"})),
+        &json!({"matches": [{"path": "a:12:b.txt", "line": 1, "content": "needle"}]}),
+    );
+    check(
+        &search(json!({"pattern": "one\\nx"})),
+        &json!({"matches": [{"path": "src/main.py", "line": 2, "content": "TODO one",
+                             "end_line": 3}]}),
+    );
+    check(&search(json!({"pattern": "a\0b"})), &json!({"total_count": 0}));
+}
+
+#[test]
+fn searching_where_it_is_told_to() {
+    let world = searchable();
+    let files = |args: Value| {
+        let mut args = args;
+        args["pattern"] = "TODO".into();
+        args["output_mode"] = "files_only".into();
+        world.call("search_files", args)["files"].clone()
+    };
+    assert_eq!(files(json!({"file_glob": "*.py"})), json!(["src/main.py", "src/my file.py"]));
+    assert_eq!(files(json!({"file_glob": "!*.py"})), json!(["dash.txt"]));
+    assert_eq!(files(json!({"file_glob": "*.tmp"})), json!(["few.tmp"]));
+    assert_eq!(files(json!({"path": "src/main.py"})), json!(["src/main.py"]));
+    assert_eq!(files(json!({"path": "./src/"})), json!(["src/main.py", "src/my file.py"]));
+    assert_eq!(files(json!({"path": ".hidden"})), json!([".hidden/h.py"]));
+    assert_eq!(files(json!({"path": "ignored"})), json!(["ignored/z.py"]));
+    assert_eq!(files(json!({"path": "bin.xyz"})), json!([]));
+    let counts = json!({"pattern": "TODO", "file_glob": "*.py", "output_mode": "count"});
+    check(
+        &world.call("search_files", counts),
+        &json!({"counts": {"src/main.py": 2, "src/my file.py": 1}, "total_count": 3}),
+    );
+}
+
+#[test]
+fn searching_names() {
+    let world = searchable();
+    let search = |pattern: &str, limit: u32| {
+        world.call("search_files", json!({"pattern": pattern, "target": "files", "limit": limit}))
+    };
+    check(&search("main.py", 9), &json!({"files": ["src/main.py"], "total_count": 1}));
+    check(&search("*.py", 1), &json!({"total_count": 2, "truncated": true, "next_offset": 1}));
+    check(&search("*.tmp", 9), &json!({"files": [], "truncated": false}));
+}
+
+#[test]
+fn searches_that_are_refused() {
+    let world = World::new(&[(".env", b"K=1\n"), ("src/x", b"")]);
+    for (args, kind) in [
+        (json!({}), "missing_argument"),
+        (json!({"pattern": "foo("}), "bad_regex"),
+        (json!({"pattern": "x", "path": "nope"}), "not_found"),
+        (json!({"pattern": "x", "path": ".env"}), "blocked"),
+        (json!({"pattern": "x", "path": "/dev/tty"}), "device"),
+        (json!({"pattern": "x", "target": "lines"}), "bad_mode"),
+        (json!({"pattern": "x", "output_mode": "json"}), "bad_mode"),
+        (json!({"pattern": "x", "file_glob": "a["}), "bad_regex"),
+        (json!({"pattern": "a[", "target": "files"}), "bad_regex"),
+    ] {
+        check(&world.call("search_files", args), &json!({"error_kind": kind}));
+    }
+    check(&world.call("search_files", json!({"pattern": "foo("})), &json!({"position": 4}));
+    // An explicit glob may reveal a secret file, but its lines aren't shown.
+    check(
+        &world.call("search_files", json!({"pattern": "K", "file_glob": ".env*"})),
+        &json!({"total_count": 0, "_omitted": 1}),
+    );
+}
+
+#[test]
+fn a_search_stops_counting_at_its_cap() {
+    let many = "x\n".repeat(6000);
+    let world = World::new(&[("a", many.as_bytes()), ("b", many.as_bytes()), ("c", b"x\n")]);
+    check(
+        &world.call("search_files", json!({"pattern": "x"})),
+        &json!({"total_count": 10_000, "truncated": true, "limit_reason": "scan_cap"}),
+    );
+}
+
+#[test]
+fn a_cancelled_call_ends_with_an_error() {
+    let world = searchable();
+    let token = CancellationToken::new();
+    token.cancel();
+    let cx = world.cx.clone().with_cancel(token);
+    for (tool, args) in [
+        ("read_file", json!({"path": "dash.txt"})),
+        ("write_file", json!({"path": "new", "content": "x"})),
+        ("patch", json!({"path": "dash.txt", "old_string": "-v", "new_string": "x"})),
+        ("search_files", json!({"pattern": "x"})),
+        ("search_files", json!({"pattern": "x", "target": "files"})),
+    ] {
+        check(&call(tool, args, cx.clone()), &json!({"error_kind": "cancelled"}));
+    }
+    assert!(!world.path("new").exists());
+    assert!(Path::new(&world.path("dash.txt")).exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_no_unicode_are_shown_as_far_as_they_can_be() {
+    use std::os::unix::ffi::OsStrExt;
+    let world = World::new(&[("a\nb", b"hit\n")]);
+    let odd = world.dir.path().join(std::ffi::OsStr::from_bytes(b"odd\xFF"));
+    fs::write(odd, "hit\n").unwrap();
+    let result = world.call("search_files", json!({"pattern": "hit", "output_mode": "files_only"}));
+    assert_eq!(result["files"], json!(["a\nb", "odd\u{fffd}"]));
+}
