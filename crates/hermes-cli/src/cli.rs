@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
-use hermes_tools::lower::ToolFormat;
+use hermes_tools::ToolFormat;
 
 /// See, switch and call the tools of an agent.
 #[derive(Debug, Parser)]

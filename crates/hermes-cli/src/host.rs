@@ -67,8 +67,8 @@ impl Host {
     pub(crate) fn over(loaded: Loaded) -> Self {
         let (registry, refused) = Registry::builtin();
         let settings = loaded.settings.clone();
-        let scope = settings.profile().map_or(Scope::Global, Scope::profile);
-        let runtime = Runtime::builder(registry).settings(settings).scope(scope).build();
+        let runtime =
+            Runtime::builder(registry).scope(scope(&settings)).settings(settings).build();
         let world = runtime.toolset_world();
         Self { loaded, runtime, world, refused }
     }
@@ -76,6 +76,11 @@ impl Host {
     /// The settings.
     pub(crate) fn settings(&self) -> &Settings {
         &self.loaded.settings
+    }
+
+    /// Which tools are seen.
+    pub(crate) fn scope(&self) -> Scope {
+        scope(self.settings())
     }
 
     /// What decides which toolsets a platform gets under `config`.
@@ -152,6 +157,10 @@ impl Host {
             .with_settings(self.settings().clone())
             .with_services(services))
     }
+}
+
+fn scope(settings: &Settings) -> Scope {
+    settings.profile().map_or(Scope::Global, Scope::profile)
 }
 
 /// The names of the configured MCP servers.

@@ -2,7 +2,6 @@
 
 use hermes_registry::ToolContext;
 use hermes_tools::SessionOptions;
-use hermes_tools::lower::{ToolDef, lower_tools};
 
 use crate::cli::{Definitions, Globals};
 use crate::exit::{Ended, Exit};
@@ -23,17 +22,7 @@ pub(crate) fn run(globals: &Globals, asked: Definitions, ui: &mut Ui) -> Ended {
     let session = host.open(options)?;
     let definitions = host.runtime.definitions(&session);
 
-    let tools: Vec<ToolDef<'_>> = definitions
-        .visible
-        .iter()
-        .map(|tool| ToolDef {
-            name: &tool.name,
-            description: &tool.description,
-            parameters: &tool.parameters,
-            cache_control: None,
-        })
-        .collect();
-    let lowered = lower_tools(asked.format.tool_format(), &tools);
+    let lowered = definitions.lowered(asked.format.tool_format());
     for (name, why) in &definitions.quarantined {
         ui.warn(format_args!("{name} is left out: {why}"));
     }
