@@ -10,7 +10,6 @@ use hermes_tools::ToolFormat;
 #[command(
     name = "hermes",
     version,
-    about,
     arg_required_else_help = true,
     after_help = "Exit codes: 0 done, 1 a tool or an operation failed, 2 bad input, 3 blocked, \
                   130 interrupted.\nWith --json, results are JSON on stdout; everything else is \

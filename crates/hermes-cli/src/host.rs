@@ -8,8 +8,8 @@ use hermes_registry::{
     ToolContext,
 };
 use hermes_tools::toolset::{
-    PlatformRequest, SelectRequest, ToolsetWorld, UnknownPlatform, select, validate_denials,
-    validate_platform_toolsets,
+    CustomToolsets, PlatformRequest, SelectRequest, ToolsetWorld, UnknownPlatform, select,
+    validate_denials, validate_platform_toolsets,
 };
 use hermes_tools::{Runtime, Session, SessionOptions, ToolSelection, platform_selection, suggest};
 use serde_json::{Map, Value};
@@ -51,6 +51,15 @@ impl Host {
         for rejection in &host.refused {
             ui.warn(rejection);
         }
+        let config = host.settings().config();
+        for error in CustomToolsets::parse(config, &host.world).1 {
+            ui.warn(error);
+        }
+        let lists = config.get("platform_toolsets").unwrap_or(&Value::Null);
+        for unknown in validate_platform_toolsets(&host.world, lists, &mcp_servers(config)).unknown
+        {
+            ui.warn(unknown);
+        }
         Ok(host)
     }
 
@@ -67,8 +76,7 @@ impl Host {
     pub(crate) fn over(loaded: Loaded) -> Self {
         let (registry, refused) = Registry::builtin();
         let settings = loaded.settings.clone();
-        let runtime =
-            Runtime::builder(registry).scope(scope(&settings)).settings(settings).build();
+        let runtime = Runtime::builder(registry).scope(scope(&settings)).settings(settings).build();
         let world = runtime.toolset_world();
         Self { loaded, runtime, world, refused }
     }
@@ -99,23 +107,13 @@ impl Host {
         }
     }
 
-    /// The tools a platform gets. Names in its list that mean nothing are warned of.
-    pub(crate) fn platform_tools(&self, platform: &str, ui: &Ui) -> Result<ToolSelection, Failure> {
-        if !self.world.is_platform(platform) {
-            let nearest = suggest::nearest(platform, self.world.platforms()).map(str::to_owned);
-            return Err(Failure::usage(UnknownPlatform { platform: platform.to_owned(), nearest }));
+    /// The tools a platform gets.
+    pub(crate) fn platform_tools(&self, platform: &str) -> Result<ToolSelection, Failure> {
+        if self.world.is_platform(platform) {
+            return Ok(platform_selection(&self.world, self.settings(), platform));
         }
-        let config = self.settings().config();
-        let list = config.get("platform_toolsets").and_then(|lists| lists.get(platform));
-        if let Some(list) = list.filter(|list| !list.is_null()) {
-            let lists = Value::Object(Map::from_iter([(platform.to_owned(), list.clone())]));
-            for unknown in
-                validate_platform_toolsets(&self.world, &lists, &mcp_servers(config)).unknown
-            {
-                ui.warn(unknown);
-            }
-        }
-        Ok(platform_selection(&self.world, self.settings(), platform))
+        let nearest = suggest::nearest(platform, self.world.platforms()).map(str::to_owned);
+        Err(Failure::usage(UnknownPlatform { platform: platform.to_owned(), nearest }))
     }
 
     /// The tools of named toolsets, less what the configuration denies to everyone.

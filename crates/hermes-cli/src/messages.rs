@@ -138,7 +138,9 @@ mod tests {
         assert_eq!(calls, Ok(expected));
         let bare = read(json!({"id": "e", "name": "x", "arguments": {}}));
         assert_eq!(bare, Ok(vec![ToolCall::new("e", "x", json!({}))]));
-        for empty in ["", "  \r", r#"{"role":"assistant","content":"done"}"#, r#"{"tool_calls":null}"#] {
+        for empty in
+            ["", "  \r", r#"{"role":"assistant","content":"done"}"#, r#"{"tool_calls":null}"#]
+        {
             assert_eq!(Reader::default().next(empty), Ok(vec![]), "{empty}");
         }
     }

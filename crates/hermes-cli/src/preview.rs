@@ -5,7 +5,16 @@ use unicode_width::UnicodeWidthChar as _;
 
 /// What tells most about a call, best first.
 const TELLING_ARGS: [&str; 11] = [
-    "command", "code", "query", "pattern", "path", "file_path", "url", "urls", "name", "question",
+    "command",
+    "code",
+    "query",
+    "pattern",
+    "path",
+    "file_path",
+    "url",
+    "urls",
+    "name",
+    "question",
     "text",
 ];
 
@@ -88,7 +97,10 @@ mod tests {
     #[test]
     fn a_result_is_shown_by_its_first_lines() {
         let check = |content: Value, lines: &[&str], more| {
-            assert_eq!(result(&content, 2), (lines.iter().map(|l| (*l).to_owned()).collect(), more));
+            assert_eq!(
+                result(&content, 2),
+                (lines.iter().map(|l| (*l).to_owned()).collect(), more)
+            );
         };
         check(json!("a\n\nb\nc\nd"), &["a", "b"], 2);
         check(json!(r#"{"total": 3, "content": "x\ny"}"#), &["x", "y"], 0);
@@ -99,9 +111,13 @@ mod tests {
 
     #[test]
     fn texts_are_cut_by_columns() {
-        for (text, room, expected) in
-            [("abc", 3, "abc"), ("abcd", 3, "ab…"), ("日本語", 4, "日…"), ("日本", 4, "日本"), ("a", 0, "")]
-        {
+        for (text, room, expected) in [
+            ("abc", 3, "abc"),
+            ("abcd", 3, "ab…"),
+            ("日本語", 4, "日…"),
+            ("日本", 4, "日本"),
+            ("a", 0, ""),
+        ] {
             assert_eq!(cut(text, room), expected, "{text} in {room}");
         }
     }

@@ -102,7 +102,8 @@ impl Table {
                     }
                 } else {
                     let pad = " ".repeat(width.saturating_sub(cell.text.width()));
-                    let (before, after) = if cell.right { (pad, String::new()) } else { (String::new(), pad) };
+                    let (before, after) =
+                        if cell.right { (pad, String::new()) } else { (String::new(), pad) };
                     text.push_str(&format!("{before}{style}{}{style:#}{after}{GAP}", cell.text));
                 }
             }
@@ -144,7 +145,11 @@ mod tests {
     #[test]
     fn columns_line_up_and_the_last_one_wraps() {
         let mut table = Table::new([]);
-        table.row([Cell::from("📖 a"), Cell::number(1234), Cell::from("one two three four five six")]);
+        table.row([
+            Cell::from("📖 a"),
+            Cell::number(1234),
+            Cell::from("one two three four five six"),
+        ]);
         table.row([Cell::from("bcdef"), Cell::number(5), Cell::from("日本 日本")]);
         assert_eq!(
             anstream::adapter::strip_str(&table.render(Some(30))).to_string(),
@@ -155,7 +160,9 @@ mod tests {
 
     #[test]
     fn thousands_are_set_apart() {
-        for (number, expected) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+        for (number, expected) in
+            [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")]
+        {
             assert_eq!(grouped(number), expected);
         }
     }

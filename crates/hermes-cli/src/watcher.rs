@@ -60,10 +60,8 @@ impl Watcher {
 
 impl CallObserver for Watcher {
     fn started(&self, call: &str, tool: &Tool, args: &Value) {
-        let shown = Shown {
-            emoji: tool.meta().emoji_or_default(),
-            preview: preview::arguments(args),
-        };
+        let shown =
+            Shown { emoji: tool.meta().emoji_or_default(), preview: preview::arguments(args) };
         let label = format!("{} {} {}", shown.emoji, tool.name(), shown.preview);
         if self.timeline {
             self.line(&format!("→ {} {DIM}{call}{DIM:#}", label.trim_end()));
@@ -84,9 +82,7 @@ impl CallObserver for Watcher {
             let status = outcome.status.as_str();
             let time = outcome.duration.as_secs_f64();
             let id = &outcome.id;
-            self.line(&format!(
-                "← {tool} {style}{status}{style:#} in {time:.3}s {DIM}{id}{DIM:#}"
-            ));
+            self.line(&format!("← {tool} {style}{status}{style:#} in {time:.3}s {DIM}{id}{DIM:#}"));
         }
     }
 }

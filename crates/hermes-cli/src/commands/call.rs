@@ -19,7 +19,7 @@ pub(crate) fn run(globals: &Globals, asked: Call, ui: &mut Ui) -> Ended {
     let host = Host::checked(globals, ui)?;
     let cancel = CancellationToken::new();
     let mut options =
-        super::calling_session(&host, &asked.calling, Services::new(), cancel.clone(), ui)?;
+        super::calling_session(&host, &asked.calling, Services::new(), cancel.clone())?;
     options.observer = Some(Arc::new(Watcher::new(ui)));
     let session = host.open(options)?;
     let arguments = arguments(asked.arguments.as_deref())?;
@@ -29,8 +29,7 @@ pub(crate) fn run(globals: &Globals, asked: Call, ui: &mut Ui) -> Ended {
         ui.out.json(&report(&dry_run))?;
         return Ok(gate_exit(&dry_run));
     }
-    let outcome =
-        interrupt::run(&cancel, async { Ok(host.runtime.call(&session, call).await) })?;
+    let outcome = interrupt::run(&cancel, async { Ok(host.runtime.call(&session, call).await) })?;
     match outcome.content() {
         Value::String(text) => ui.out.text(&text)?,
         parts => ui.out.json(&parts)?,

@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use hermes_config::keys::{self, KEYS, KeySpec, Severity};
 use hermes_config::{ConfigFile, Edit, Loaded, yaml};
+use hermes_tools::toolset::{ConfigEdit, validate_denials};
 use serde_json::{Value, json};
 
 use super::problems;
@@ -20,7 +21,9 @@ pub(crate) fn run(globals: &Globals, asked: Config, ui: &mut Ui) -> Ended {
         Config::Get { key, reveal, json } => {
             get(&host::load(globals, false)?, &key, reveal, json.json, ui)
         }
-        Config::Set { key, value } => set(&host::load(globals, false)?, &key, &value, ui),
+        Config::Set { key, value } => {
+            set(&Host::over(host::load(globals, false)?), &key, &value, ui)
+        }
         // Also where the file is broken: whoever wants to mend it must find it.
         Config::Path => {
             let loaded = host::load(globals, true)?;
@@ -50,7 +53,7 @@ fn default(spec: &KeySpec) -> Option<Value> {
     yaml::parse(spec.default).ok().filter(|value| !value.is_null())
 }
 
-fn set(loaded: &Loaded, key: &str, text: &str, ui: &mut Ui) -> Ended {
+fn set(host: &Host, key: &str, text: &str, ui: &mut Ui) -> Ended {
     let path = keys::split(key)?;
     let value = keys::parse_value(&path, text)?;
     // On its own, so that a mistake elsewhere in the file keeps nobody from mending this one.
@@ -61,7 +64,8 @@ fn set(loaded: &Loaded, key: &str, text: &str, ui: &mut Ui) -> Ended {
             Severity::Warning => ui.warn(problem),
         }
     }
-    let file = ConfigFile::new(&loaded.config_path);
+    refuse_empty_denials(host, &path, &value)?;
+    let file = ConfigFile::new(&host.loaded.config_path);
     let is_written = file.update(|_| Ok(vec![Edit::Set { path, value }]))?;
     if !ui.quiet {
         let place = file.path().display();
@@ -69,6 +73,18 @@ fn set(loaded: &Loaded, key: &str, text: &str, ui: &mut Ui) -> Ended {
         ui.status.print(format_args!("{DIM}{what} {place}{DIM:#}"));
     }
     Ok(Exit::Success)
+}
+
+/// A denial of something that doesn't exist would stop every later command.
+fn refuse_empty_denials(host: &Host, path: &[String], value: &Value) -> Result<(), Failure> {
+    let denials = |config: &Value| validate_denials(&host.world, config, &[]).err();
+    let present = host.settings().config();
+    let mut changed = present.clone();
+    ConfigEdit { path: path.to_vec(), value: value.clone() }.apply(&mut changed);
+    let old = denials(present).unwrap_or_default();
+    let mut new = denials(&changed).unwrap_or_default();
+    new.retain(|error| !old.contains(error));
+    if new.is_empty() { Ok(()) } else { Err(Failure::usage_lines(new)) }
 }
 
 fn check(globals: &Globals, json: bool, ui: &mut Ui) -> Ended {

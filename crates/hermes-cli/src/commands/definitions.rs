@@ -13,7 +13,7 @@ pub(crate) fn run(globals: &Globals, asked: Definitions, ui: &mut Ui) -> Ended {
     let host = Host::checked(globals, ui)?;
     let mut tools = match &asked.toolsets {
         Some(toolsets) => host.named_tools(toolsets)?,
-        None => host.platform_tools(&asked.platform.platform, ui)?,
+        None => host.platform_tools(&asked.platform.platform)?,
     };
     tools.disabled.extend(asked.disable);
     let mut options = SessionOptions::new(tools, ToolContext::default());

@@ -10,26 +10,24 @@ use serde_json::{Value, json};
 use super::problems::{self, Problem};
 use super::tools_list::{self, Listed, count};
 use crate::cli::{Globals, Json};
-use crate::exit::{Ended, Exit};
+use crate::exit::{Ended, Exit, Failure};
 use crate::host::{self, Host};
 use crate::output::Ui;
 use crate::style::{BAD, BOLD, DIM, GOOD, WARN};
 
 /// Prints what it finds. Fails if something is wrong; a tool that lacks a key is nothing wrong.
 pub(crate) fn run(globals: &Globals, json: Json, ui: &mut Ui) -> Ended {
-    let loaded = host::load(globals, true)?;
-    let broken = loaded.settings.config().as_object().is_some_and(serde_json::Map::is_empty)
-        && hermes_config::ConfigFile::new(&loaded.config_path).read().is_err();
+    let (loaded, broken) = match host::load(globals, false) {
+        Ok(loaded) => (loaded, Vec::new()),
+        Err(Failure::Told { lines, .. }) => (host::load(globals, true)?, lines),
+        Err(closed) => return Err(closed),
+    };
     let host = Host::over(loaded);
-    let mut problems = problems::find(&host);
-    if broken {
-        // The first warning tells of it; without its settings nothing below can be trusted.
-        let message = "config.yaml is broken, so its restrictions are not in force";
-        problems.insert(0, Problem::error(message));
-    }
-    // Denials that mean nothing are among the problems; the tools are listed without them.
-    let listed = tools_list::all(&host, "cli", ui);
-    let toolsets = listed.as_deref().map(|listed| by_toolset(&host, listed)).unwrap_or_default();
+    let mut problems: Vec<Problem> = broken.iter().map(|line| Problem::error(line)).collect();
+    problems.extend(problems::find(&host));
+    // A denial that means nothing keeps every session from being opened; it is among the problems.
+    let listed = tools_list::all(&host, "cli").unwrap_or_default();
+    let toolsets = by_toolset(&host, &listed);
     if json.json {
         ui.out.json(&report(&host.loaded, &problems, &toolsets))?;
     } else {
@@ -89,11 +87,7 @@ fn by_toolset<'a>(host: &Host, listed: &'a [Listed]) -> BTreeMap<&'a str, Health
     toolsets
 }
 
-fn report(
-    loaded: &Loaded,
-    problems: &[Problem],
-    toolsets: &BTreeMap<&str, Health<'_>>,
-) -> Value {
+fn report(loaded: &Loaded, problems: &[Problem], toolsets: &BTreeMap<&str, Health<'_>>) -> Value {
     let toolsets: Vec<Value> = toolsets
         .iter()
         .map(|(name, health)| {

@@ -27,14 +27,19 @@ pub(crate) fn run(globals: &Globals, asked: &Exec, ui: &mut Ui) -> Ended {
     let host = Host::checked(globals, ui)?;
     let cancel = CancellationToken::new();
     let watcher = Arc::new(Watcher::new(ui));
-    let mut options =
-        super::calling_session(&host, &asked.calling, services(), cancel.clone(), ui)?;
+    let mut options = super::calling_session(&host, &asked.calling, services(), cancel.clone())?;
     options.observer = Some(Arc::clone(&watcher) as _);
     let session = host.open(options)?;
     let mut batches = batches(&asked.file)?;
 
     let started = Instant::now();
-    let mut run = Run { runtime: &host.runtime, session: &session, watcher: &watcher, ui, tally: Tally::default() };
+    let mut run = Run {
+        runtime: &host.runtime,
+        session: &session,
+        watcher: &watcher,
+        ui,
+        tally: Tally::default(),
+    };
     let ended = interrupt::run(&cancel, async {
         loop {
             let batch = tokio::select! {
@@ -98,9 +103,8 @@ fn batches(file: &Path) -> Result<mpsc::UnboundedReceiver<Batch>, Failure> {
             }
         })?;
     } else {
-        let text = std::fs::read_to_string(file).map_err(|error| {
-            Failure::usage(format!("cannot read {}: {error}", file.display()))
-        })?;
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
         for line in text.lines() {
             let calls = reader
                 .next(line)

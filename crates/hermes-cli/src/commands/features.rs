@@ -75,7 +75,9 @@ fn missing(host: &Host) -> BTreeMap<String, BTreeSet<&str>> {
     let listed = listed.into_iter().flat_map(Map::keys).map(String::as_str);
     let mut missing: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for platform in std::iter::once("cli").chain(listed) {
-        for toolset in platform_toolsets(&host.world, &host.platform_request(config, platform)).toolsets {
+        for toolset in
+            platform_toolsets(&host.world, &host.platform_request(config, platform)).toolsets
+        {
             let tools = host.world.resolve(&toolset);
             if !tools.is_empty() && !tools.iter().any(|tool| host.world.owner(tool).is_some()) {
                 missing.entry(toolset).or_default().insert(platform);

@@ -26,6 +26,8 @@ pub(crate) fn man(dir: Option<&Path>, ui: &mut Ui) -> Ended {
     };
     std::fs::create_dir_all(dir)
         .and_then(|()| clap_mangen::generate_to(Cli::command(), dir))
-        .map_err(|error| Failure::failed(format!("cannot write into {}: {error}", dir.display())))?;
+        .map_err(|error| {
+            Failure::failed(format!("cannot write into {}: {error}", dir.display()))
+        })?;
     Ok(Exit::Success)
 }

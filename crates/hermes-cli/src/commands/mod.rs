@@ -58,10 +58,9 @@ fn calling_session(
     calling: &Calling,
     services: Services,
     cancel: CancellationToken,
-    ui: &Ui,
 ) -> Result<hermes_tools::SessionOptions, Failure> {
     // Nothing asks yet: the answer is for the approval service, which tools that run commands use.
     tracing::debug!(approve = ?calling.approve, "the answer to tools that ask");
     let context = host.context(calling.cwd.as_deref(), &calling.task, services, cancel)?;
-    Ok(hermes_tools::SessionOptions::new(host.platform_tools("cli", ui)?, context))
+    Ok(hermes_tools::SessionOptions::new(host.platform_tools("cli")?, context))
 }

@@ -1,5 +1,6 @@
 //! What a person should look at in the configuration; for `hermes config check` and the doctor.
 
+use std::fmt::Display;
 use std::io;
 
 use hermes_config::keys::{self, Severity};
@@ -20,12 +21,12 @@ pub(crate) struct Problem {
 
 impl Problem {
     /// Something that doesn't work.
-    pub(crate) fn error(message: impl ToString) -> Self {
+    pub(crate) fn error(message: &(impl Display + ?Sized)) -> Self {
         Self { is_error: true, message: message.to_string() }
     }
 
     /// Something that may be a mistake.
-    pub(crate) fn warning(message: impl ToString) -> Self {
+    pub(crate) fn warning(message: &(impl Display + ?Sized)) -> Self {
         Self { is_error: false, message: message.to_string() }
     }
 
@@ -61,7 +62,7 @@ pub(crate) fn find(host: &Host) -> Vec<Problem> {
     let report = validate_platform_toolsets(&host.world, lists, &mcp_servers(config));
     problems.extend(report.unknown.iter().map(Problem::warning));
     problems.extend(report.without_tools.iter().map(|platform| {
-        Problem::warning(format!("platform_toolsets.{platform} names no toolset: no tools there"))
+        Problem::warning(&format!("platform_toolsets.{platform} names no toolset: no tools there"))
     }));
     problems.extend(host.loaded.warnings.iter().map(Problem::warning));
     // Stable: within a severity the order above stays.

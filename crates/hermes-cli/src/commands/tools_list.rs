@@ -34,13 +34,14 @@ impl Listed {
         self.is_on && self.unavailable.is_none()
     }
 
-    /// What the model is told, up to the first line end.
+    /// The first sentence of what the model is told.
     pub(crate) fn about(&self) -> &str {
         let whole = match &self.definition {
             Some(definition) => &definition.description,
             None => self.tool.description(),
         };
-        whole.lines().next().unwrap_or_default()
+        let line = whole.lines().next().unwrap_or_default();
+        line.split_once(". ").map_or(line, |(sentence, _)| sentence).trim_end_matches('.')
     }
 
     /// About how many tokens the definition costs.
@@ -50,8 +51,8 @@ impl Listed {
 }
 
 /// All tools by name, as `platform` gets them.
-pub(crate) fn all(host: &Host, platform: &str, ui: &Ui) -> Result<Vec<Listed>, Failure> {
-    let granted = host.open_for_listing(host.platform_tools(platform, ui)?)?;
+pub(crate) fn all(host: &Host, platform: &str) -> Result<Vec<Listed>, Failure> {
+    let granted = host.open_for_listing(host.platform_tools(platform)?)?;
     let granted = host.runtime.definitions(&granted);
     let everything = host.open_for_listing(ToolSelection::all())?;
     let everything = host.runtime.definitions(&everything);
@@ -89,7 +90,7 @@ fn by_name(
 /// Prints the tools.
 pub(crate) fn run(globals: &Globals, asked: &ToolsList, ui: &mut Ui) -> Ended {
     let host = Host::checked(globals, ui)?;
-    let all = all(&host, &asked.platform.platform, ui)?;
+    let all = all(&host, &asked.platform.platform)?;
     let of_toolset = match &asked.toolset {
         Some(name) if !host.world.is_valid(name) => {
             let nearest = suggest::nearest(name, host.world.names());

@@ -15,15 +15,9 @@ use crate::style::{BAD, BOLD, DIM, GOOD};
 use crate::table::{Cell, Table, grouped};
 
 /// Prints everything about one tool.
-pub(crate) fn run(
-    globals: &Globals,
-    name: &str,
-    platform: &str,
-    json: Json,
-    ui: &mut Ui,
-) -> Ended {
+pub(crate) fn run(globals: &Globals, name: &str, platform: &str, json: Json, ui: &mut Ui) -> Ended {
     let host = Host::checked(globals, ui)?;
-    let all = tools_list::all(&host, platform, ui)?;
+    let all = tools_list::all(&host, platform)?;
     let Some(listed) = all.iter().find(|listed| listed.tool.name() == name) else {
         return Err(unknown(&host, &all, name));
     };
@@ -93,14 +87,18 @@ fn write(host: &Host, listed: &Listed, out: &mut Output) -> io::Result<()> {
     let meta = tool.meta();
     writeln!(out, "{} {BOLD}{}{BOLD:#}", meta.emoji_or_default(), tool.name())?;
     let mut table = Table::new([]);
-    let mut fact = |name: &str, value: Cell| table.row([Cell::from(format!("  {name}")).styled(DIM), value]);
+    let mut fact =
+        |name: &str, value: Cell| table.row([Cell::from(format!("  {name}")).styled(DIM), value]);
     fact("toolset", Cell::from(host.world.toolsets_with(tool.name()).join(", ")));
     fact("owner", Cell::from(tool.owner().to_string()));
-    fact("state", match (&listed.unavailable, listed.is_on) {
-        (_, false) => Cell::from("off").styled(DIM),
-        (None, true) => Cell::from("on").styled(GOOD),
-        (Some(why), true) => Cell::from(format!("unavailable: {why}")).styled(BAD),
-    });
+    fact(
+        "state",
+        match (&listed.unavailable, listed.is_on) {
+            (_, false) => Cell::from("off").styled(DIM),
+            (None, true) => Cell::from("on").styled(GOOD),
+            (Some(why), true) => Cell::from(format!("unavailable: {why}")).styled(BAD),
+        },
+    );
     for var in tool.requires_env() {
         let set = if is_set(host, var) { "set" } else { "not set" };
         let url = var.url.as_ref().map(|url| format!(", see {url}")).unwrap_or_default();

@@ -18,7 +18,7 @@ pub(crate) fn run(globals: &Globals, json: Json, ui: &mut Ui) -> Ended {
     let mut rows = Vec::new();
     let mut table = Table::new(["PLATFORM", "TOOLS", "TOOLSETS"]);
     for platform in platforms_in_use(host.settings()) {
-        let session = host.open_for_listing(host.platform_tools(platform, ui)?)?;
+        let session = host.open_for_listing(host.platform_tools(platform)?)?;
         let definitions = host.runtime.definitions(&session);
         let request = host.platform_request(host.settings().config(), platform);
         let toolsets = platform_toolsets(&host.world, &request).toolsets;

@@ -32,7 +32,8 @@ pub(crate) fn run(
         };
         toggle(&host.world, &request)
     };
-    let mut toggle = compute(host.settings().config()).map_err(Failure::usage::<UnknownPlatform>)?;
+    let mut toggle = compute(host.settings().config())
+        .map_err(|unknown: UnknownPlatform| Failure::usage(unknown))?;
     let file = ConfigFile::new(&host.loaded.config_path);
     let mut is_written = false;
     if !asked.dry_run && !toggle.applied.is_empty() {

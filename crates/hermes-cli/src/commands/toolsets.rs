@@ -25,7 +25,7 @@ pub(crate) fn run(globals: &Globals, asked: Toolsets, ui: &mut Ui) -> Ended {
 }
 
 fn list(host: &Host, platform: &str, json: bool, ui: &mut Ui) -> Ended {
-    host.platform_tools(platform, ui)?;
+    host.platform_tools(platform)?;
     let request = host.platform_request(host.settings().config(), platform);
     let on = platform_toolsets(&host.world, &request).toolsets;
     let mut rows = Vec::new();
