@@ -119,13 +119,13 @@ mod tests {
 
     use super::*;
 
-    fn read(line: Value) -> Result<Vec<ToolCall>, String> {
+    fn read(line: &Value) -> Result<Vec<ToolCall>, String> {
         Reader::default().next(&line.to_string())
     }
 
     #[test]
     fn messages_and_bare_calls_are_read() {
-        let calls = read(json!({"role": "assistant", "content": null, "tool_calls": [
+        let calls = read(&json!({"role": "assistant", "content": null, "tool_calls": [
             {"id": " a ", "type": "function", "function": {"name": "x", "arguments": "{\"n\":1}"}},
             {"id": "b", "call_id": "c", "function": {"name": "y", "arguments": {"n": 2}}},
             {"id": "d", "call_id": " ", "name": "z"},
@@ -136,7 +136,7 @@ mod tests {
             ToolCall::new("d", "z", Value::Null),
         ];
         assert_eq!(calls, Ok(expected));
-        let bare = read(json!({"id": "e", "name": "x", "arguments": {}}));
+        let bare = read(&json!({"id": "e", "name": "x", "arguments": {}}));
         assert_eq!(bare, Ok(vec![ToolCall::new("e", "x", json!({}))]));
         for empty in
             ["", "  \r", r#"{"role":"assistant","content":"done"}"#, r#"{"tool_calls":null}"#]

@@ -11,6 +11,7 @@ mod name;
 mod output;
 mod overrides;
 mod owner;
+mod queries;
 mod registry;
 mod schema;
 mod services;
@@ -31,6 +32,7 @@ pub use name::{MAX_NAME_LEN, RESERVED_NAMES, is_valid_dynamic_name, is_valid_nam
 pub use output::{Part, ToolOutput};
 pub use overrides::{Overrides, OverridesFn, SchemaContext};
 pub use owner::{Owner, Scope};
+pub use queries::{ToolsetAvailability, UnavailableToolset, toolset_availability};
 pub use registry::{Registered, Registrar, Registry, Rejection, Removed};
 pub use schema::schema_of;
 pub use services::Services;

@@ -77,12 +77,34 @@ macro_rules! register {
 ///
 /// Linked programs find tools through [`TOOLS`]; a program that is linked from a static library
 /// by a foreign linker needs this explicit path.
+///
+/// ```standalone_crate
+/// # use hermes_registry::{ToolContext, ToolOutput, ToolResult, schemars, serde};
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # #[serde(crate = "hermes_registry::serde")]
+/// # #[schemars(crate = "hermes_registry::schemars")]
+/// # struct Args {}
+/// # fn ping(_: Args, _: ToolContext) -> ToolResult { Ok(ToolOutput::from("pong")) }
+/// hermes_registry::register! {
+///     pub static PING;
+///     name: "ping",
+///     toolset: "net",
+///     description: "Answers pong.",
+///     handler: ping,
+/// }
+///
+/// hermes_registry::tools![PING];
+/// # fn main() {
+/// assert_eq!(tools()[0].name, "ping");
+/// # }
+/// ```
 #[macro_export]
 macro_rules! tools {
     ($($path:path),* $(,)?) => {
         /// The tools of this crate.
         pub fn tools() -> &'static [&'static $crate::ToolSpec] {
-            &[$(&$path),*]
+            static ALL: &[&$crate::ToolSpec] = &[$(&$path),*];
+            ALL
         }
     };
 }

@@ -67,7 +67,7 @@ pub(crate) fn fit(tool: &PreparedTool, args: &mut Value) -> Result<(), ToolError
             tool.tool.name()
         ))
     })?;
-    validator.check(args, tool.tool.meta().secret_params).map_err(|errors| {
+    validator.check_hiding(args, tool.tool.meta().secret_params).map_err(|errors| {
         ToolError::invalid_arguments(format!(
             "the arguments of {} don't fit: {errors}",
             tool.tool.name()

@@ -1,10 +1,12 @@
 //! The list of tools as a model sees it.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use hermes_registry::{AvailabilityCache, Overrides, SchemaContext, Snapshot, Verdict, template};
+use hermes_schema::lower::{LoweredTools, ToolDef, ToolFormat, lower_tools};
 use serde_json::Value;
 
 use crate::prepared::{PreparedTool, render_schema, repaired};
@@ -42,6 +44,40 @@ impl Definitions {
     /// Whether tool search hides part of the list.
     pub fn is_search_active(&self) -> bool {
         !self.deferred.is_empty()
+    }
+
+    /// The visible tools in the wire shape and schema dialect of a provider.
+    ///
+    /// MCP clients are served the schemas as they were registered, everybody else repaired ones.
+    pub fn lowered(&self, format: ToolFormat) -> LoweredTools {
+        let schemas: Vec<Cow<'_, Value>> =
+            self.visible.iter().map(|tool| self.schema_for(format, tool)).collect();
+        let tools: Vec<ToolDef<'_>> = self
+            .visible
+            .iter()
+            .zip(&schemas)
+            .map(|(tool, parameters)| ToolDef {
+                name: &tool.name,
+                description: &tool.description,
+                parameters,
+                cache_control: None,
+            })
+            .collect();
+        lower_tools(format, &tools)
+    }
+
+    fn schema_for<'a>(&'a self, format: ToolFormat, tool: &'a ToolDefinition) -> Cow<'a, Value> {
+        let registered = (format == ToolFormat::Mcp).then(|| self.grant.view.get(&tool.name));
+        match registered.flatten() {
+            Some(prepared) if prepared.has_templates() => {
+                let shown = |name: &str| {
+                    self.visible.iter().chain(&self.deferred).any(|tool| tool.name == name)
+                };
+                Cow::Owned(render_schema(prepared.tool.parameters(), &shown))
+            }
+            Some(prepared) => Cow::Borrowed(prepared.tool.parameters()),
+            None => Cow::Borrowed(&tool.parameters),
+        }
     }
 
     /// The deferrable tools, indexed on first use.
@@ -169,7 +205,9 @@ fn build(session: &Session, grant: &Arc<Grant>, verdicts: &Verdicts) -> Definiti
             Err(why) => quarantined.push((Arc::from(prepared.tool.name()), why)),
         }
     }
-    let config = ToolSearchConfig::from_settings(&grant.view.settings);
+    let config = ToolSearchConfig::from_value(
+        grant.view.settings.get("tools.tool_search").unwrap_or(&Value::Null),
+    );
     let (visible, deferred) = if session.options.tool_search {
         let length = session.options.context_length.or_else(|| context_length(grant));
         let is_deferrable =

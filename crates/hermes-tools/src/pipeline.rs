@@ -190,7 +190,7 @@ fn answer_bridge(
     } else {
         search::answer_describe(catalog, |name| resolve::is_deferrable(grant, name), args)
     };
-    answer.map(ToolOutput::Json).map_err(resolve::bridge_error)
+    answer.map(ToolOutput::Json).map_err(|error| resolve::bridge_error(&error))
 }
 
 fn not_run(status: CallStatus, error: ToolError) -> Execution {

@@ -1,8 +1,9 @@
 //! A registered tool with what is derived from its schema, each part made once and on first use.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use hermes_registry::{Exposure, Tool, template};
+use hermes_registry::{Exposure, Owner, Tool, template};
 use hermes_schema::{SchemaError, Validator};
 use serde_json::Value;
 
@@ -65,8 +66,8 @@ impl PreparedTool {
         CatalogEntry {
             name: definition.name.clone(),
             source: match self.tool.owner() {
-                hermes_registry::Owner::Mcp { .. } => ToolSource::Mcp,
-                hermes_registry::Owner::Plugin { .. } => ToolSource::Plugin,
+                Owner::Mcp { .. } => ToolSource::Mcp,
+                Owner::Plugin { .. } => ToolSource::Plugin,
                 _ => ToolSource::Other,
             },
             toolset: self.tool.toolset().to_owned(),
@@ -78,10 +79,12 @@ impl PreparedTool {
 
 /// A schema repaired for providers, sharing the given one where nothing is wrong with it.
 pub(crate) fn repaired(parameters: &Arc<Value>) -> Result<Arc<Value>, SchemaError> {
-    Ok(match hermes_schema::repair(parameters)? {
-        std::borrow::Cow::Borrowed(_) => Arc::clone(parameters),
-        std::borrow::Cow::Owned(schema) => Arc::new(schema),
-    })
+    let schema = match hermes_schema::repair(parameters)? {
+        Cow::Borrowed(_) => Arc::clone(parameters),
+        Cow::Owned(schema) => Arc::new(schema),
+    };
+    hermes_schema::check_references(&schema)?;
+    Ok(schema)
 }
 
 /// Resolves the templates of every description in a schema.
@@ -94,9 +97,7 @@ pub(crate) fn render_schema(schema: &Value, is_available: &dyn Fn(&str) -> bool)
                 for (key, value) in map {
                     match value {
                         Value::String(text) if key == "description" => {
-                            if let std::borrow::Cow::Owned(shown) =
-                                template::render(text, is_available)
-                            {
+                            if let Cow::Owned(shown) = template::render(text, is_available) {
                                 *text = shown;
                             }
                         }

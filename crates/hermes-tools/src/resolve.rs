@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hermes_registry::ToolError;
+use hermes_registry::{RESERVED_NAMES, ToolError};
 use serde_json::Value;
 
 use crate::name_repair::{NameRepair, repair_tool_name};
@@ -33,14 +33,11 @@ pub(crate) fn resolve(grant: &Grant, name: &str) -> Result<Target, ToolError> {
     if let Some(bridge) = bridge(grant, name) {
         return Ok(Target::Bridge(bridge));
     }
-    let bridges: &[&str] = if has_deferrable(grant) { &search::BRIDGES } else { &[] };
+    let bridges: &[&str] = if has_deferrable(grant) { &RESERVED_NAMES } else { &[] };
     let valid: Vec<&str> =
         grant.tools.iter().map(|name| &**name).chain(bridges.iter().copied()).collect();
     let is_read_only = |name: &str| {
-        grant
-            .view
-            .get(name)
-            .is_some_and(|prepared| prepared.tool.meta().concurrency.is_read_only())
+        grant.view.get(name).is_some_and(|prepared| prepared.tool.meta().concurrency.is_read_only())
     };
     match repair_tool_name(name, &valid, is_read_only) {
         NameRepair::Repaired(found) => granted(grant, &found)
@@ -64,13 +61,14 @@ pub(crate) fn unwrap_bridge(
     grant: &Grant,
     args: &Value,
 ) -> Result<(Arc<PreparedTool>, Value), ToolError> {
-    let call = search::resolve_call(args, |name| is_deferrable(grant, name), |name| grant.has(name))
-        .map_err(bridge_error)?;
+    let call =
+        search::resolve_call(args, |name| is_deferrable(grant, name), |name| grant.has(name))
+            .map_err(|error| bridge_error(&error))?;
     let tool = granted(grant, &call.name).ok_or_else(|| unknown(grant, &call.name, &[]))?;
     Ok((tool, Value::Object(call.arguments)))
 }
 
-pub(crate) fn bridge_error(error: BridgeError) -> ToolError {
+pub(crate) fn bridge_error(error: &BridgeError) -> ToolError {
     let message = error.to_string();
     match error {
         BridgeError::NotDeferrable { .. } => ToolError::not_found(message),
@@ -92,7 +90,7 @@ fn granted(grant: &Grant, name: &str) -> Option<Arc<PreparedTool>> {
 }
 
 fn bridge(grant: &Grant, name: &str) -> Option<&'static str> {
-    let bridge = search::BRIDGES.into_iter().find(|bridge| *bridge == name)?;
+    let bridge = RESERVED_NAMES.into_iter().find(|bridge| *bridge == name)?;
     has_deferrable(grant).then_some(bridge)
 }
 
@@ -126,7 +124,8 @@ fn unknown(grant: &Grant, name: &str, suggestions: &[String]) -> ToolError {
 
 /// Whether a toolset is one crate's and no bundle of several.
 fn is_plain(toolset: &str) -> bool {
-    !toolset.starts_with("hermes-") && catalog::TOOLSETS.iter().any(|set| {
-        set.name == toolset && set.includes.is_empty() && !set.posture
-    })
+    !toolset.starts_with("hermes-")
+        && catalog::TOOLSETS
+            .iter()
+            .any(|set| set.name == toolset && set.includes.is_empty() && !set.posture)
 }

@@ -36,7 +36,7 @@ pub struct RuntimeBuilder {
     registry: Registry,
     settings: Settings,
     scope: Scope,
-    platforms: Vec<Arc<str>>,
+    toolsets: ToolsetWorld,
     availability: AvailabilityCache,
     default_timeout: Option<Duration>,
 }
@@ -56,10 +56,10 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets the messaging platforms that plugins brought.
+    /// Sets the toolsets that exist before any tool is registered, in place of the built-in ones.
     #[must_use]
-    pub fn platforms<P: Into<Arc<str>>>(mut self, platforms: impl IntoIterator<Item = P>) -> Self {
-        self.platforms = platforms.into_iter().map(Into::into).collect();
+    pub fn toolsets(mut self, toolsets: ToolsetWorld) -> Self {
+        self.toolsets = toolsets;
         self
     }
 
@@ -81,7 +81,7 @@ impl RuntimeBuilder {
     pub fn build(self) -> Runtime {
         Runtime {
             shared: Arc::new(Shared {
-                views: ViewCache::new(self.registry, self.scope, self.platforms),
+                views: ViewCache::new(self.registry, self.scope, self.toolsets),
                 settings: ArcSwap::from_pointee(self.settings),
                 availability: self.availability,
                 default_timeout: self.default_timeout,
@@ -97,7 +97,7 @@ impl Runtime {
             registry,
             settings: Settings::default(),
             scope: Scope::Global,
-            platforms: Vec::new(),
+            toolsets: ToolsetWorld::builtin(),
             availability: AvailabilityCache::default(),
             default_timeout: Some(DEFAULT_TIMEOUT),
         }

@@ -176,7 +176,10 @@ impl Session {
             enabled: tools.enabled.as_deref(),
             disabled: &tools.disabled,
             denied_tools: &tools.denied_tools,
-            kanban_task: view.settings.env_filled("HERMES_KANBAN_TASK").is_some(),
+            kanban_task: view
+                .settings
+                .env("HERMES_KANBAN_TASK")
+                .is_some_and(|task| !task.is_empty()),
         };
         let selection = toolset::select(&view.world, &request);
         let granted = selection

@@ -7,15 +7,13 @@ use arc_swap::ArcSwapOption;
 use hermes_registry::{Registry, Scope, Settings, Snapshot};
 
 use crate::prepared::PreparedTool;
-use crate::toolset::{CustomToolsets, NameIssue, ToolsetWorld};
+use crate::toolset::{CustomToolsets, ToolsetWorld};
 
 /// The tools that a profile sees, prepared, and the toolsets they form.
 pub(crate) struct View {
     pub(crate) snapshot: Arc<Snapshot>,
     pub(crate) settings: Settings,
     pub(crate) world: ToolsetWorld,
-    /// What was wrong with `custom_toolsets`.
-    pub(crate) custom_issues: Vec<NameIssue>,
     tools: HashMap<Arc<str>, Arc<PreparedTool>>,
 }
 
@@ -33,13 +31,14 @@ impl View {
 pub(crate) struct ViewCache {
     registry: Registry,
     scope: Scope,
-    platforms: Vec<Arc<str>>,
+    // The toolsets before anything is registered.
+    toolsets: ToolsetWorld,
     latest: ArcSwapOption<View>,
 }
 
 impl ViewCache {
-    pub(crate) fn new(registry: Registry, scope: Scope, platforms: Vec<Arc<str>>) -> Self {
-        Self { registry, scope, platforms, latest: ArcSwapOption::empty() }
+    pub(crate) fn new(registry: Registry, scope: Scope, toolsets: ToolsetWorld) -> Self {
+        Self { registry, scope, toolsets, latest: ArcSwapOption::empty() }
     }
 
     pub(crate) fn registry(&self) -> &Registry {
@@ -63,24 +62,24 @@ impl ViewCache {
     fn derive(&self, settings: &Settings, earlier: Option<&View>) -> View {
         let snapshot = self.registry.snapshot();
         let mut tools = HashMap::new();
-        for tool in snapshot.tools_in(&self.scope) {
+        let registered = snapshot.tools_in(&self.scope);
+        for tool in &registered {
             // What was derived from a tool that is still there stays good.
             let kept = earlier
                 .and_then(|view| view.get(tool.name()))
-                .filter(|prepared| Arc::ptr_eq(&prepared.tool, tool));
-            let prepared = kept.map_or_else(
-                || Arc::new(PreparedTool::new(Arc::clone(tool))),
-                Arc::clone,
-            );
+                .filter(|prepared| Arc::ptr_eq(&prepared.tool, *tool));
+            let prepared =
+                kept.map_or_else(|| Arc::new(PreparedTool::new(Arc::clone(*tool))), Arc::clone);
             tools.insert(Arc::from(tool.name()), prepared);
         }
-        let registered = snapshot.tools_in(&self.scope);
-        let world = ToolsetWorld::builtin()
+        let world = self
+            .toolsets
+            .clone()
             .with_registered(registered.iter().map(|tool| (tool.name(), tool.toolset())))
-            .with_aliases(snapshot.aliases())
-            .with_platforms(self.platforms.iter().cloned());
-        let (custom, custom_issues) = CustomToolsets::load(settings.config(), &world);
+            .with_aliases(snapshot.aliases());
+        // A toolset with a mistake is left out; `hermes config check` tells about it.
+        let (custom, _) = CustomToolsets::parse(settings.config(), &world);
         let world = world.with_custom(&custom);
-        View { snapshot, settings: settings.clone(), world, custom_issues, tools }
+        View { snapshot, settings: settings.clone(), world, tools }
     }
 }

@@ -13,7 +13,7 @@ fn every_call_has_its_message_in_order() {
     let world = World::new();
     let message = json!({"role": "assistant", "content": null, "tool_calls": [
         {"id": "a", "type": "function", "function": {"name": "Todo", "arguments": "{}"}},
-        {"id": "b", "type": "function", "function": {"name": "todo", "arguments": {"merge": "no"}}},
+        {"id": "b", "type": "function", "function": {"name": "todo", "arguments": {"merge": "false"}}},
     ]});
     let run = world.pipe(&["exec"], &format!("{WRITE}\n\n{message}\n")).exits(0);
     let lines = run.lines();
@@ -73,13 +73,13 @@ fn a_timeline_of_the_calls_is_told_on_request() {
 fn an_interrupt_ends_the_wait_for_more_calls() {
     let world = World::new();
     let hermes = assert_cmd::cargo::cargo_bin!("hermes").display().to_string();
-    // A pipe that stays open: `sleep` holds its other end.
+    // A pipe that stays open for as long as `sleep` holds its other end.
     let script = format!(
-        "sleep 20 | {{ '{hermes}' exec -q & pid=$!; sleep 1; kill -INT $pid; wait $pid; echo $?; \
-         }} & wait $!; kill %1 2>/dev/null"
+        "mkfifo pipe; sleep 20 >pipe & other=$!; '{hermes}' exec -q <pipe & pid=$!; sleep 1; \
+         kill -INT $pid; wait $pid; echo $?; kill $other"
     );
     let mut command = assert_cmd::Command::new("bash");
-    command.env("HERMES_HOME", world.home.path()).args(["-mc", &script]);
+    command.current_dir(world.cwd()).env("HERMES_HOME", world.home.path()).args(["-c", &script]);
     let run = crate::Run::of(command.timeout(std::time::Duration::from_secs(15)));
     assert_eq!(run.stdout.trim(), "130", "{run:?}");
 }

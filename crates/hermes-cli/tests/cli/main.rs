@@ -1,4 +1,9 @@
 //! The program as scripts use it: arguments in, stdout, stderr and exit codes out.
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "these are tests; clippy knows only the functions marked so"
+)]
 
 #[cfg(feature = "file")]
 mod calls;

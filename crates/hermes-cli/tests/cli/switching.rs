@@ -34,11 +34,20 @@ fn a_toolset_is_switched_off_and_on_and_comments_stay() {
     assert_eq!((&again["written"], &again["edits"]), (&json!(false), &json!([])));
 }
 
+#[cfg(feature = "file")]
 #[test]
 fn a_single_tool_can_be_switched() {
     let world = World::new();
-    let off = world.run(&["tools", "disable", "todo", "--json"]).exits(0).json();
-    assert_eq!(off["removed"], json!(["todo"]));
+    let off = world.run(&["tools", "disable", "search_files", "--json"]).exits(0).json();
+    assert_eq!(off["removed"], json!(["search_files"]));
+    assert_eq!(off["edits"][0]["key"], "agent.disabled_tools");
+    world.run(&["call", "search_files", r#"{"pattern":"x"}"#]).exits(3);
+    let on = world.run(&["tools", "enable", "search_files", "--json"]).exits(0).json();
+    assert_eq!(on["added"], json!(["search_files"]));
+}
+
+#[test]
+fn what_another_setting_keeps_off_is_told() {
     let world = World::with_config("platform_toolsets: {cli: [todo]}\n");
     world.run(&["config", "set", "agent.disabled_tools", "[todo]"]).exits(0);
     let on = world.run(&["tools", "enable", "todo", "--json"]).exits(0).json();
