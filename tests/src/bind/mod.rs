@@ -19,14 +19,8 @@ pub(crate) enum Binding {
     Checked(fn(&Value, &Value) -> Result<(), String>),
 }
 
-const AREAS: &[&[(&str, Binding)]] = &[
-    definitions::AREA,
-    registry::AREA,
-    schema::AREA,
-    search::AREA,
-    todo::AREA,
-    toolsets::AREA,
-];
+const AREAS: &[&[(&str, Binding)]] =
+    &[definitions::AREA, registry::AREA, schema::AREA, search::AREA, todo::AREA, toolsets::AREA];
 
 /// What the cases of `function` run.
 pub(crate) fn lookup(function: &str) -> Option<Binding> {

@@ -1,7 +1,7 @@
 //! What tool search searches, and the cache of its index.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -90,67 +90,5 @@ impl Catalog {
             .search(query, limit)
             .into_iter()
             .filter_map(|position| self.entries.get(position))
-    }
-}
-
-/// Keeps a session's catalogue until its key changes.
-///
-/// The key is what the catalogue depends on: the registry's generation, and whatever else decides
-/// which tools a session has.
-#[derive(Debug)]
-pub struct CatalogCache<K> {
-    latest: Mutex<Option<(K, Arc<Catalog>)>>,
-}
-
-impl<K> Default for CatalogCache<K> {
-    fn default() -> Self {
-        Self { latest: Mutex::new(None) }
-    }
-}
-
-impl<K: PartialEq> CatalogCache<K> {
-    /// The catalogue for `key`, made from `entries` unless it is the one at hand.
-    pub fn get_or_build(
-        &self,
-        key: K,
-        entries: impl FnOnce() -> Vec<CatalogEntry>,
-    ) -> Arc<Catalog> {
-        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, catalog)) = latest.as_ref()
-            && *known == key
-        {
-            return Arc::clone(catalog);
-        }
-        let catalog = Arc::new(Catalog::new(entries()));
-        *latest = Some((key, Arc::clone(&catalog)));
-        catalog
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn entries(names: &[&str]) -> Vec<CatalogEntry> {
-        let entry = |name: &&str| CatalogEntry {
-            name: (*name).to_owned(),
-            source: ToolSource::Other,
-            toolset: "t".to_owned(),
-            description: String::new(),
-            parameters: Arc::new(json!({})),
-        };
-        names.iter().map(entry).collect()
-    }
-
-    #[test]
-    fn cache_rebuilds_when_the_key_changes() {
-        let cache = CatalogCache::default();
-        let first = cache.get_or_build(1, || entries(&["a"]));
-        assert!(Arc::ptr_eq(&first, &cache.get_or_build(1, || entries(&["b"]))));
-        let second = cache.get_or_build(2, || entries(&["b"]));
-        assert!(first.get("a").is_some() && second.get("a").is_none());
-        assert_eq!(second.len(), 1);
     }
 }

@@ -19,9 +19,9 @@ const B: f64 = 0.75;
 /// `K1 + 1`, so that a tool named after a word beats one that keeps mentioning it.
 const NAME_WEIGHT: f64 = 3.0;
 /// A hit by the plural or singular of a query's word against one by the word itself.
-const VARIANT_WEIGHT: f64 = 0.9;
+const VARIANT_WEIGHT: f32 = 0.9;
 /// A hit by the beginning of a word.
-const PREFIX_WEIGHT: f64 = 0.5;
+const PREFIX_WEIGHT: f32 = 0.5;
 /// Shortest beginning of a word that is looked for, in characters.
 const PREFIX_CHARS: usize = 3;
 /// Most words that one beginning stands for.
@@ -44,8 +44,8 @@ pub struct SearchIndex {
 #[derive(Debug, Clone, Copy)]
 struct Posting {
     document: u32,
-    in_name: f64,
-    elsewhere: f64,
+    in_name: f32,
+    elsewhere: f32,
 }
 
 /// A distinct word of a query.
@@ -118,14 +118,14 @@ impl SearchIndex {
     }
 
     /// The postings of `word` and of its other number, with their weights.
-    fn forms(&self, word: &str) -> Vec<(&[Posting], f64)> {
+    fn forms(&self, word: &str) -> Vec<(&[Posting], f32)> {
         let variants = number_variants(word);
         let variants =
             variants.iter().filter_map(|form| Some((self.postings(form)?, VARIANT_WEIGHT)));
         self.postings(word).map(|postings| (postings, 1.0)).into_iter().chain(variants).collect()
     }
 
-    fn beginning_with(&self, prefix: &str) -> Vec<(&[Posting], f64)> {
+    fn beginning_with(&self, prefix: &str) -> Vec<(&[Posting], f32)> {
         if prefix.chars().count() < PREFIX_CHARS {
             return Vec::new();
         }
@@ -140,7 +140,7 @@ impl SearchIndex {
     }
 
     /// Adds what one query term, in any of its `forms`, is worth to each document.
-    fn add_scores(&self, scores: &mut [f64], forms: &[(&[Posting], f64)], count: f64) {
+    fn add_scores(&self, scores: &mut [f64], forms: &[(&[Posting], f32)], count: f64) {
         let mut hits: Vec<Posting> = forms
             .iter()
             .flat_map(|&(postings, weight)| {
@@ -169,7 +169,10 @@ impl SearchIndex {
             let position = hit.document as usize;
             if let (Some(score), Some(norm)) = (scores.get_mut(position), self.norms.get(position))
             {
-                let saturated = |frequency: f64| frequency * (K1 + 1.0) / (frequency + norm);
+                let saturated = |frequency: f32| {
+                    let frequency = f64::from(frequency);
+                    frequency * (K1 + 1.0) / (frequency + norm)
+                };
                 let weight = NAME_WEIGHT * saturated(hit.in_name) + saturated(hit.elsewhere);
                 *score += count * idf * weight;
             }

@@ -28,6 +28,6 @@ pub use bridge::{
     BRIDGE_NAMES, BridgeError, ResolvedCall, TOOL_CALL, TOOL_DESCRIBE, TOOL_SEARCH,
     answer_describe, answer_search, bridge_definitions, is_bridge, resolve_call,
 };
-pub use catalog::{Catalog, CatalogCache, CatalogEntry, ToolSource};
+pub use catalog::{Catalog, CatalogEntry, ToolSource};
 pub use config::{SearchMode, ToolSearchConfig};
 pub use index::SearchIndex;

@@ -25,9 +25,16 @@ pub(super) enum Role {
 
 /// Calls `emit` for every token of `text`, in order.
 pub(super) fn each_token(text: &str, mut emit: impl FnMut(&str, Role)) {
+    // Most text is plain, and then no character needs a closer look.
+    if text.is_ascii() {
+        text.split(|c: char| !c.is_ascii_alphanumeric())
+            .filter(|run| !run.is_empty())
+            .for_each(|run| word(run, &mut emit));
+        return;
+    }
     let mut run = String::new();
     let mut class = Class::Separator;
-    for c in composed(text).chars() {
+    for c in text.nfkc().filter(|c| !is_ignorable(*c)) {
         let next = match Class::of(c) {
             // A mark belongs to the character before it.
             Class::Mark if run.is_empty() => Class::Separator,
@@ -132,9 +139,6 @@ enum Class {
 
 impl Class {
     fn of(c: char) -> Self {
-        if c.is_ascii() {
-            return if c.is_ascii_alphanumeric() { Self::Spaced } else { Self::Separator };
-        }
         if is_combining_mark(c) {
             Self::Mark
         } else if !c.is_alphanumeric() {
@@ -176,14 +180,6 @@ fn is_ignorable(c: char) -> bool {
     matches!(c, '\u{AD}' | '\u{200C}' | '\u{200D}' | '\u{2060}' | '\u{FEFF}')
 }
 
-fn composed(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(text.nfkc().filter(|c| !is_ignorable(*c)).collect())
-    }
-}
-
 fn flush(run: &mut String, class: Class, emit: &mut impl FnMut(&str, Role)) {
     if run.is_empty() {
         return;
@@ -205,7 +201,8 @@ fn word(word: &str, emit: &mut impl FnMut(&str, Role)) {
             emit(&lower, Role::Alias);
         }
     }
-    if !word.chars().any(char::is_uppercase) {
+    // What folding left alone has no capitals.
+    if matches!(folded, Cow::Borrowed(_)) || !word.chars().any(char::is_uppercase) {
         return;
     }
     let parts = camel_parts(word);
