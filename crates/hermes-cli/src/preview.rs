@@ -1,6 +1,6 @@
 //! A call and its result in a few words, for people.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use unicode_width::UnicodeWidthChar as _;
 
 /// What tells most about a call, best first.
@@ -27,8 +27,12 @@ pub(crate) fn arguments(args: &Value) -> String {
     let Some(map) = args.as_object() else { return String::new() };
     let telling = TELLING_ARGS.iter().find_map(|key| map.get(*key));
     let first_text = || map.values().find(|value| value.is_string());
-    match telling.or_else(first_text) {
-        Some(value) => one_line(&plain(value)),
+    if let Some(value) = telling.or_else(first_text) {
+        return one_line(&plain(value));
+    }
+    let lists = map.iter().find_map(|(key, value)| Some((key, value.as_array()?)));
+    match lists {
+        Some((key, list)) => format!("{} ({})", one_line(key), list.len()),
         None if map.is_empty() => String::new(),
         None => one_line(&args.to_string()),
     }
@@ -37,14 +41,30 @@ pub(crate) fn arguments(args: &Value) -> String {
 /// The first lines of a result, and how many more there are.
 pub(crate) fn result(content: &Value, max_lines: usize) -> (Vec<String>, usize) {
     let text = plain(content);
-    let parsed = serde_json::from_str::<Value>(&text).ok();
-    let telling = parsed.as_ref().and_then(Value::as_object).and_then(|map| {
-        TELLING_RESULTS.iter().find_map(|key| map.get(*key).and_then(Value::as_str))
-    });
-    let shown = telling.unwrap_or(&text);
+    let shown = match serde_json::from_str::<Value>(&text) {
+        Ok(Value::Object(map)) => readable(&map).unwrap_or(text),
+        _ => text,
+    };
     let mut lines = shown.lines().map(one_line).filter(|line| !line.is_empty());
     let first = lines.by_ref().take(max_lines).collect();
     (first, lines.count())
+}
+
+/// The part of a JSON result that people want to read: a long text, or a list with an item a line.
+fn readable(map: &Map<String, Value>) -> Option<String> {
+    let texts = TELLING_RESULTS.iter().filter_map(|key| map.get(*key)?.as_str());
+    if let Some(text) = texts.into_iter().find(|text| !text.is_empty()) {
+        return Some(text.to_owned());
+    }
+    let list = map.values().filter_map(Value::as_array).find(|list| !list.is_empty())?;
+    let item = |item: &Value| match item {
+        Value::Object(fields) => {
+            let fields = fields.values().filter(|field| !field.is_object() && !field.is_array());
+            fields.map(|field| one_line(&plain(field))).collect::<Vec<_>>().join("  ")
+        }
+        other => one_line(&plain(other)),
+    };
+    Some(list.iter().map(item).collect::<Vec<_>>().join("\n"))
 }
 
 fn plain(value: &Value) -> String {
@@ -89,7 +109,8 @@ mod tests {
         check(json!({"limit": 3, "path": "a.rs"}), "a.rs");
         check(json!({"command": "ls\n\x1b[2Jrm", "path": "a"}), "ls  [2Jrm");
         check(json!({"odd": "x", "n": 1}), "x");
-        check(json!({"todos": [1]}), r#"{"todos":[1]}"#);
+        check(json!({"merge": true, "todos": [1, 2]}), "todos (2)");
+        check(json!({"n": 1}), r#"{"n":1}"#);
         check(json!({}), "");
         check(json!(null), "");
     }
@@ -106,6 +127,11 @@ mod tests {
         check(json!(r#"{"total": 3, "content": "x\ny"}"#), &["x", "y"], 0);
         check(json!(r#"{"error": "no such file", "content": "x"}"#), &["no such file"], 0);
         check(json!(r#"{"total": 3}"#), &[r#"{"total": 3}"#], 0);
+        check(
+            json!(r#"{"n": 2, "matches": [{"path": "a", "line": 3}, "b\nc", {"x": []}]}"#),
+            &["a  3", "b c"],
+            0,
+        );
         check(json!(""), &[], 0);
     }
 

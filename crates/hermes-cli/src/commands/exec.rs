@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use hermes_registry::{CancellationToken, Services};
 use hermes_tools::{CallOutcome, Runtime, Session, ToolCall};
 use tokio::sync::mpsc;
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::cli::{Exec, Globals};
 use crate::exit::{Ended, Exit, Failure};
@@ -16,11 +17,11 @@ use crate::interrupt;
 use crate::messages::Reader;
 use crate::output::Ui;
 use crate::preview;
-use crate::style::{BAD, DIM};
+use crate::style::{BAD, BOLD, DIM};
 use crate::watcher::Watcher;
 
 /// How much of a result people are shown.
-const PREVIEW_LINES: usize = 4;
+const PREVIEW_LINES: usize = 6;
 
 /// Runs all messages and prints the tool messages in the order of the calls.
 pub(crate) fn run(globals: &Globals, asked: &Exec, ui: &mut Ui) -> Ended {
@@ -166,18 +167,27 @@ impl Run<'_> {
         let tool = outcome.tool.as_deref().unwrap_or(&outcome.called);
         let time = format!("{:.1}s", outcome.duration.as_secs_f64());
         let width = self.ui.out.width().unwrap_or(80);
-        let room = width.saturating_sub(tool.chars().count() + time.len() + 7);
+        let called = match outcome.called.as_str() {
+            called if called == tool => String::new(),
+            called => format!(" (called {})", preview::cut(called, 32)),
+        };
+        let taken = tool.width() + called.width() + time.len() + 7;
+        let room = width.saturating_sub(taken);
         let detail = preview::cut(&shown.preview, room);
         let (lines, more) = preview::result(&outcome.content(), PREVIEW_LINES);
         let style = if outcome.is_ok() { DIM } else { BAD };
         let out = &mut self.ui.out;
-        writeln!(out, "{emoji} {tool}  {detail} {DIM}{time}{DIM:#}")?;
+        writeln!(
+            out,
+            "{emoji} {BOLD}{tool}{BOLD:#}{DIM}{called}{DIM:#}  {detail} {DIM}{time}{DIM:#}"
+        )?;
         for line in &lines {
             let line = preview::cut(line, width.saturating_sub(3));
             writeln!(out, "   {style}{line}{style:#}")?;
         }
         if more > 0 {
-            writeln!(out, "   {DIM}… {more} more{DIM:#}")?;
+            let lines = super::tools_list::count(more, "line");
+            writeln!(out, "   {DIM}… {lines} more{DIM:#}")?;
         }
         Ok(())
     }
