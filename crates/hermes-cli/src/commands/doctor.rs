@@ -23,7 +23,7 @@ pub(crate) fn run(globals: &Globals, json: Json, ui: &mut Ui) -> Ended {
         Err(closed) => return Err(closed),
     };
     let host = Host::over(loaded);
-    let mut problems: Vec<Problem> = broken.iter().map(|line| Problem::error(line)).collect();
+    let mut problems: Vec<Problem> = broken.iter().map(Problem::error).collect();
     problems.extend(problems::find(&host));
     // A denial that means nothing keeps every session from being opened; it is among the problems.
     let listed = tools_list::all(&host, "cli").unwrap_or_default();

@@ -6,7 +6,7 @@ use crate::World;
 
 fn names(definitions: &Value) -> Vec<&str> {
     let list = definitions.as_array().unwrap();
-    list.iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect()
+    list.iter().map(|tool| tool.pointer("/function/name").unwrap().as_str().unwrap()).collect()
 }
 
 #[test]
