@@ -27,6 +27,9 @@ pub use definitions::Definitions;
 pub use gates::{Decision, Gate};
 pub use hermes_schema::lower;
 pub use hermes_schema::lower::ToolFormat;
+/// The to-do list, for hosts that lend its store to their sessions.
+#[cfg(feature = "todo")]
+pub use hermes_tool_todo as tool_todo;
 pub use linked::{FEATURES, linked};
 pub use observer::CallObserver;
 pub use runtime::{DEFAULT_TIMEOUT, DryRun, Runtime, RuntimeBuilder};

@@ -1,0 +1,85 @@
+//! How the program ends.
+
+use std::fmt::Display;
+use std::io;
+use std::process::ExitCode;
+
+use hermes_config::ConfigError;
+
+/// The exit codes; scripts rely on them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    /// Done.
+    Success = 0,
+    /// The tool or the operation reported an error.
+    Failed = 1,
+    /// What was typed, piped in or configured can't be used.
+    Usage = 2,
+    /// The call was blocked.
+    Blocked = 3,
+    /// Somebody pressed Ctrl-C.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Why a command ended early.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// For a reason that is told on stderr.
+    Told {
+        /// The exit code.
+        exit: Exit,
+        /// What to tell, an error per line.
+        lines: Vec<String>,
+    },
+    /// Whoever read stdout has gone, which is no error: `hermes definitions | head -c 100`.
+    ClosedPipe,
+}
+
+impl Failure {
+    /// Bad input, with one message.
+    pub(crate) fn usage(message: impl Display) -> Self {
+        Self::usage_lines([message])
+    }
+
+    /// Bad input, with a message per line.
+    pub(crate) fn usage_lines<D: Display>(messages: impl IntoIterator<Item = D>) -> Self {
+        let lines = messages.into_iter().map(|message| message.to_string()).collect();
+        Self::Told { exit: Exit::Usage, lines }
+    }
+
+    /// An operation that failed.
+    pub(crate) fn failed(message: impl Display) -> Self {
+        Self::Told { exit: Exit::Failed, lines: vec![message.to_string()] }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::ClosedPipe,
+            _ => Self::failed(error),
+        }
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        match error {
+            // Nothing was wrong with what the person asked for.
+            ConfigError::Io { .. } | ConfigError::ReadOnly { .. } | ConfigError::Edit { .. } => {
+                Self::failed(error)
+            }
+            _ => Self::usage(error),
+        }
+    }
+}
+
+/// What every command returns.
+pub(crate) type Ended = Result<Exit, Failure>;

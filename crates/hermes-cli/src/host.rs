@@ -1,0 +1,182 @@
+//! What stands behind every command: settings, tools and a runtime over them.
+
+use std::path::{Path, PathBuf};
+
+use hermes_config::{Loaded, Options, process_env};
+use hermes_registry::{
+    CallIds, CancellationToken, Registry, Rejection, Scope, Services, Settings, Surface,
+    ToolContext,
+};
+use hermes_tools::toolset::{
+    CustomToolsets, PlatformRequest, SelectRequest, ToolsetWorld, UnknownPlatform, select,
+    validate_denials, validate_platform_toolsets,
+};
+use hermes_tools::{Runtime, Session, SessionOptions, ToolSelection, platform_selection, suggest};
+use serde_json::{Map, Value};
+
+use crate::cli::Globals;
+use crate::exit::Failure;
+use crate::output::Ui;
+
+/// Settings, tools and a runtime over them.
+pub(crate) struct Host {
+    /// The settings and where they came from.
+    pub(crate) loaded: Loaded,
+    /// The runtime.
+    pub(crate) runtime: Runtime,
+    /// Which toolset names stand for what.
+    pub(crate) world: ToolsetWorld,
+    /// Linked tools that were refused.
+    pub(crate) refused: Vec<Rejection>,
+}
+
+/// The settings alone, for commands that need no tools.
+pub(crate) fn load(globals: &Globals, tolerate_broken: bool) -> Result<Loaded, Failure> {
+    let options = Options {
+        home: globals.home.clone(),
+        profile: globals.profile.clone(),
+        env: process_env::read(),
+        tolerate_broken,
+    };
+    Ok(hermes_config::load(options)?)
+}
+
+impl Host {
+    /// Loads everything and tells of what is odd about it.
+    pub(crate) fn new(globals: &Globals, ui: &Ui) -> Result<Self, Failure> {
+        let host = Self::over(load(globals, false)?);
+        for warning in &host.loaded.warnings {
+            ui.warn(warning);
+        }
+        for rejection in &host.refused {
+            ui.warn(rejection);
+        }
+        let config = host.settings().config();
+        for error in CustomToolsets::parse(config, &host.world).1 {
+            ui.warn(error);
+        }
+        let lists = config.get("platform_toolsets").unwrap_or(&Value::Null);
+        for unknown in validate_platform_toolsets(&host.world, lists, &mcp_servers(config)).unknown
+        {
+            ui.warn(unknown);
+        }
+        Ok(host)
+    }
+
+    /// As [`new`](Self::new), and insists that what is denied in the configuration exists: a
+    /// denial with a slip in its name would leave the tool on.
+    pub(crate) fn checked(globals: &Globals, ui: &Ui) -> Result<Self, Failure> {
+        let host = Self::new(globals, ui)?;
+        validate_denials(&host.world, host.settings().config(), &[])
+            .map_err(Failure::usage_lines)?;
+        Ok(host)
+    }
+
+    /// A host over settings that are loaded already.
+    pub(crate) fn over(loaded: Loaded) -> Self {
+        let (registry, refused) = Registry::builtin();
+        let settings = loaded.settings.clone();
+        let runtime = Runtime::builder(registry).scope(scope(&settings)).settings(settings).build();
+        let world = runtime.toolset_world();
+        Self { loaded, runtime, world, refused }
+    }
+
+    /// The settings.
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.loaded.settings
+    }
+
+    /// Which tools are seen.
+    pub(crate) fn scope(&self) -> Scope {
+        scope(self.settings())
+    }
+
+    /// What decides which toolsets a platform gets under `config`.
+    pub(crate) fn platform_request<'a>(
+        &self,
+        config: &'a Value,
+        platform: &'a str,
+    ) -> PlatformRequest<'a> {
+        PlatformRequest {
+            config,
+            platform,
+            plugin_toolsets: &[],
+            hass_token: self.settings().env_filled("HASS_TOKEN").is_some(),
+            xai_credentials: self.settings().env_filled("XAI_API_KEY").is_some(),
+            include_default_mcp: true,
+        }
+    }
+
+    /// The tools a platform gets.
+    pub(crate) fn platform_tools(&self, platform: &str) -> Result<ToolSelection, Failure> {
+        if self.world.is_platform(platform) {
+            return Ok(platform_selection(&self.world, self.settings(), platform));
+        }
+        let nearest = suggest::nearest(platform, self.world.platforms()).map(str::to_owned);
+        Err(Failure::usage(UnknownPlatform { platform: platform.to_owned(), nearest }))
+    }
+
+    /// The tools of named toolsets, less what the configuration denies to everyone.
+    pub(crate) fn named_tools(&self, toolsets: &[String]) -> Result<ToolSelection, Failure> {
+        let request = SelectRequest { enabled: Some(toolsets), ..SelectRequest::default() };
+        let selection = select(&self.world, &request);
+        if selection.issues.is_empty() {
+            Ok(ToolSelection::of(toolsets).with_config_denials(self.settings()))
+        } else {
+            Err(Failure::usage_lines(selection.issues))
+        }
+    }
+
+    /// Opens a session.
+    pub(crate) fn open(&self, options: SessionOptions) -> Result<Session, Failure> {
+        self.runtime.open(options).map_err(|error| Failure::usage_lines(error.issues))
+    }
+
+    /// Opens a session that only lists tools: nothing behind tool search.
+    pub(crate) fn open_for_listing(&self, tools: ToolSelection) -> Result<Session, Failure> {
+        let mut options = SessionOptions::new(tools, ToolContext::default());
+        options.tool_search = false;
+        self.open(options)
+    }
+
+    /// Where calls run and what they may use.
+    pub(crate) fn context(
+        &self,
+        cwd: Option<&Path>,
+        task: &str,
+        services: Services,
+        cancel: CancellationToken,
+    ) -> Result<ToolContext, Failure> {
+        let ids = CallIds { task: task.into(), session: "cli".into(), ..CallIds::default() };
+        Ok(ToolContext::new(working_directory(cwd)?)
+            .with_ids(ids)
+            .with_cancel(cancel)
+            .with_surface(Surface::Cli)
+            .with_settings(self.settings().clone())
+            .with_services(services))
+    }
+}
+
+fn scope(settings: &Settings) -> Scope {
+    settings.profile().map_or(Scope::Global, Scope::profile)
+}
+
+/// The names of the configured MCP servers.
+pub(crate) fn mcp_servers(config: &Value) -> Vec<&str> {
+    let servers = config.get("mcp_servers").and_then(Value::as_object);
+    servers.into_iter().flat_map(Map::keys).map(String::as_str).collect()
+}
+
+fn working_directory(asked_for: Option<&Path>) -> Result<PathBuf, Failure> {
+    let path = match asked_for {
+        Some(path) => std::path::absolute(path),
+        #[expect(clippy::disallowed_methods, reason = "this is the binary that reads it once")]
+        None => std::env::current_dir(),
+    };
+    let path = path.map_err(|error| Failure::usage(format!("no working directory: {error}")))?;
+    if path.is_dir() {
+        Ok(path)
+    } else {
+        Err(Failure::usage(format!("--cwd {} is no folder", path.display())))
+    }
+}
