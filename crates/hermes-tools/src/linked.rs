@@ -5,11 +5,15 @@
 
 use hermes_registry::ToolSpec;
 
+#[cfg(feature = "file")]
+use hermes_tool_file as _;
 #[cfg(feature = "todo")]
 use hermes_tool_todo as _;
 
 /// The features that are compiled in, each with its package and toolset, sorted.
 pub const FEATURES: &[(&str, &str, &str)] = &[
+    #[cfg(feature = "file")]
+    ("file", "hermes-tool-file", "file"),
     #[cfg(feature = "todo")]
     ("todo", "hermes-tool-todo", "todo"),
 ];
@@ -20,6 +24,8 @@ pub const FEATURES: &[(&str, &str, &str)] = &[
 /// without fat LTO.
 pub fn linked() -> Vec<&'static [&'static ToolSpec]> {
     let linked: &[&'static [&'static ToolSpec]] = &[
+        #[cfg(feature = "file")]
+        hermes_tool_file::tools(),
         #[cfg(feature = "todo")]
         hermes_tool_todo::tools(),
     ];
