@@ -1,3 +1,5 @@
+//! Coercion, by tables of schema, value and result.
+
 use serde_json::{Value, json};
 
 use super::coerce;

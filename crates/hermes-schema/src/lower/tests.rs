@@ -1,3 +1,5 @@
+//! Lowering for each provider.
+
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 

@@ -1,3 +1,5 @@
+//! Validation: what is accepted, and how faults are told.
+
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
