@@ -5,6 +5,11 @@
 //! `cargo nextest run -p hermes-tests --test cases`; `HERMES_CASES_DIR` names another folder of
 //! cases.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "reading a JSON value by key never panics, and a slip in test code has to fail"
+)]
+
 mod bind;
 mod compare;
 pub mod fixture;

@@ -33,7 +33,7 @@ pub use output::{Part, ToolOutput};
 pub use overrides::{Overrides, OverridesFn, SchemaContext};
 pub use owner::{Owner, Scope};
 pub use queries::{ToolsetAvailability, UnavailableToolset, toolset_availability};
-pub use registry::{Registered, Registrar, Registry, Rejection, Removed};
+pub use registry::{Batch, Registered, Registrar, Registry, Rejection, Removed};
 pub use schema::schema_of;
 pub use services::Services;
 pub use settings::Settings;

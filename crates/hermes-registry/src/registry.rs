@@ -206,13 +206,59 @@ impl Registrar {
         self
     }
 
+    /// Makes several changes at once: readers see all of them or none.
+    ///
+    /// A change that is refused doesn't undo the others.
+    pub fn batch<T>(&self, changes: impl FnOnce(&mut Batch<'_>) -> T) -> T {
+        self.registry
+            .change(|next| changes(&mut Batch { next, owner: &self.owner, scope: &self.scope }))
+    }
+
+    /// [`Batch::register`] alone.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn register(&self, tool: Tool) -> Result<Registered, Rejection> {
+        self.batch(|batch| batch.register(tool))
+    }
+
+    /// [`Batch::register_override`] alone.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn register_override(&self, tool: Tool) -> Result<Registered, Rejection> {
+        self.batch(|batch| batch.register_override(tool))
+    }
+
+    /// [`Batch::deregister`] alone.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn deregister(&self, name: &str) -> Result<Removed, Rejection> {
+        self.batch(|batch| batch.deregister(name))
+    }
+
+    /// [`Batch::alias`] alone.
+    pub fn alias(&self, alias: &str, toolset: &str) {
+        self.batch(|batch| batch.alias(alias, toolset));
+    }
+}
+
+/// Changes that become visible together, such as the new tool list of a server.
+#[derive(Debug)]
+pub struct Batch<'a> {
+    next: &'a mut Snapshot,
+    owner: &'a Owner,
+    scope: &'a Scope,
+}
+
+impl Batch<'_> {
     /// Adds a tool, or replaces this owner's own tool of that name.
     ///
     /// # Errors
     /// The name is reserved, invalid or another owner's.
-    pub fn register(&self, tool: Tool) -> Result<Registered, Rejection> {
-        self.registry
-            .change(|next| insert(next, tool, self.owner.clone(), self.scope.clone(), false))
+    pub fn register(&mut self, tool: Tool) -> Result<Registered, Rejection> {
+        insert(self.next, tool, self.owner.clone(), self.scope.clone(), false)
     }
 
     /// Adds a tool in place of whoever has the name.
@@ -220,9 +266,8 @@ impl Registrar {
     /// # Errors
     /// As [`register`](Self::register); also for a plugin without the operator's consent, even
     /// where the name is free, and for an MCP server that doesn't own the name.
-    pub fn register_override(&self, tool: Tool) -> Result<Registered, Rejection> {
-        self.registry
-            .change(|next| insert(next, tool, self.owner.clone(), self.scope.clone(), true))
+    pub fn register_override(&mut self, tool: Tool) -> Result<Registered, Rejection> {
+        insert(self.next, tool, self.owner.clone(), self.scope.clone(), true)
     }
 
     /// Removes a tool.
@@ -231,16 +276,14 @@ impl Registrar {
     /// The tool belongs to somebody else. Plugins with the operator's consent, linked crates and
     /// the host program may remove others' tools, but those of an MCP server only that server and
     /// the host program.
-    pub fn deregister(&self, name: &str) -> Result<Removed, Rejection> {
-        self.registry.change(|next| remove(next, name, &self.owner, &self.scope))
+    pub fn deregister(&mut self, name: &str) -> Result<Removed, Rejection> {
+        remove(self.next, name, self.owner, self.scope)
     }
 
     /// Lets `alias` stand for `toolset`. An earlier target is given up.
-    pub fn alias(&self, alias: &str, toolset: &str) {
-        self.registry.change(|next| {
-            next.aliases.insert(alias.into(), toolset.into());
-            next.generation += 1;
-        });
+    pub fn alias(&mut self, alias: &str, toolset: &str) {
+        self.next.aliases.insert(alias.into(), toolset.into());
+        self.next.generation += 1;
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! `cargo bench -p hermes-tools --bench dispatch`
 
+#![expect(clippy::expect_used, reason = "a benchmark that can't be set up has to stop")]
+
 use divan::{Bencher, black_box};
 use hermes_registry::{
     Concurrency, Owner, Registry, Tool, ToolContext, ToolFuture, ToolMeta, ToolOutput,

@@ -22,12 +22,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let by_default = definitions(&everything, true)?;
     let mut tools = Map::new();
     for spec in linked_specs() {
-        let find =
-            |list: &[ToolDefinition]| list.iter().find(|tool| tool.name == spec.name).cloned();
         let alone = definitions(&alone(spec)?, false)?;
         tools.insert(
             spec.name.to_owned(),
-            describe(spec, find(&available), find(&alone), find(&by_default)),
+            describe(spec, find(&available, spec), find(&alone, spec), find(&by_default, spec)),
         );
     }
     let toolsets: Map<String, Value> = toolset::catalog::TOOLSETS
@@ -62,15 +60,19 @@ fn alone(spec: &'static ToolSpec) -> Result<Registry, Box<dyn Error>> {
     Ok(registry)
 }
 
+fn find<'a>(list: &'a [ToolDefinition], spec: &ToolSpec) -> Option<&'a ToolDefinition> {
+    list.iter().find(|tool| tool.name == spec.name)
+}
+
 fn describe(
     spec: &ToolSpec,
-    available: Option<ToolDefinition>,
-    unavailable: Option<ToolDefinition>,
-    by_default: Option<ToolDefinition>,
+    available: Option<&ToolDefinition>,
+    unavailable: Option<&ToolDefinition>,
+    by_default: Option<&ToolDefinition>,
 ) -> Value {
     let mut lowered = Map::new();
     let mut problems = Vec::new();
-    if let Some(definition) = &available {
+    if let Some(definition) = available {
         let registered = (spec.schema)();
         check("registered", &registered, &mut problems);
         for format in ToolFormat::ALL {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use hermes_registry::{Settings, ToolContext};
-use serde_json::Value;
 
 use crate::definitions::Memo;
 use crate::observer::CallObserver;
@@ -38,22 +37,10 @@ impl ToolSelection {
     /// `agent.disabled_tools`.
     #[must_use]
     pub fn with_config_denials(mut self, settings: &Settings) -> Self {
-        self.disabled.extend(names_at(settings, "agent.disabled_toolsets"));
-        self.denied_tools.extend(names_at(settings, "agent.disabled_tools"));
+        self.disabled.extend(toolset::disabled_toolsets(settings.config()));
+        self.denied_tools.extend(toolset::disabled_tools(settings.config()));
         self
     }
-}
-
-/// The names in a list of the configuration; numbers count as names, since YAML reads them so.
-fn names_at(settings: &Settings, key: &str) -> Vec<String> {
-    let Some(Value::Array(list)) = settings.get(key) else { return Vec::new() };
-    list.iter()
-        .filter_map(|item| match item {
-            Value::String(name) => Some(name.clone()),
-            Value::Number(number) => Some(number.to_string()),
-            _ => None,
-        })
-        .collect()
 }
 
 /// How to open a session.
@@ -198,9 +185,11 @@ impl Grant {
         self.tools.contains(name)
     }
 
-    /// The names in deny lists that meant nothing.
+    /// The names in deny lists that mean nothing, and won't once servers are connected.
     pub(crate) fn deny_issues(&self) -> Vec<NameIssue> {
-        self.issues.iter().filter(|issue| issue.place != NamePlace::Enabled).cloned().collect()
+        let config = self.view.settings.config();
+        let denied = self.issues.iter().filter(|issue| issue.place != NamePlace::Enabled);
+        denied.filter(|issue| !toolset::waits_for_server(config, issue)).cloned().collect()
     }
 }
 

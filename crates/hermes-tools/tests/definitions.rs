@@ -1,7 +1,9 @@
 //! What a model sees, under changes of registry, settings and availability.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
+
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -220,4 +222,67 @@ fn core_tools_are_never_deferred() {
         names(&runtime, &session),
         ["core_tool", "tool_search", "tool_describe", "tool_call"]
     );
+}
+
+#[test]
+fn readers_see_a_dynamic_toolset_whole_or_not_at_all() {
+    const ROUNDS: usize = 10_000;
+    const TOOLS: usize = 3;
+    let registry = registry([plain("always", "t")]);
+    let runtime = Runtime::builder(registry.clone()).build();
+    let (done, next_round) = (AtomicBool::new(false), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..8)
+            .map(|_| {
+                scope.spawn(|| {
+                    let session = open(&runtime, ToolSelection::all());
+                    let mut reads = 0;
+                    while !done.load(Ordering::Relaxed) {
+                        let names = names(&runtime, &session);
+                        assert!(names.is_sorted(), "{names:?}");
+                        assert!(names.contains(&"always".to_owned()));
+                        for server in 0..8 {
+                            let prefix = format!("mcp__s{server}__");
+                            let seen = names.iter().filter(|it| it.starts_with(&prefix)).count();
+                            assert!(seen == 0 || seen == TOOLS, "{names:?}");
+                        }
+                        reads += 1;
+                    }
+                    reads
+                })
+            })
+            .collect();
+        let writers: Vec<_> = (0..8)
+            .map(|server| {
+                let mcp = registry.registrar(Owner::mcp(format!("s{server}")));
+                let next_round = &next_round;
+                scope.spawn(move || {
+                    let toolset = format!("mcp-s{server}");
+                    let name = |tool: usize| format!("mcp__s{server}__t{tool}");
+                    while next_round.fetch_add(1, Ordering::Relaxed) < ROUNDS {
+                        mcp.batch(|batch| {
+                            for tool in 0..TOOLS {
+                                batch.register(plain(&name(tool), &toolset)).unwrap();
+                            }
+                            batch.alias(&format!("s{server}"), &toolset);
+                        });
+                        mcp.batch(|batch| {
+                            for tool in 0..TOOLS {
+                                batch.deregister(&name(tool)).unwrap();
+                            }
+                        });
+                    }
+                })
+            })
+            .collect();
+        for writer in writers {
+            writer.join().unwrap();
+        }
+        done.store(true, Ordering::Relaxed);
+        for reader in readers {
+            assert!(reader.join().unwrap() > 0);
+        }
+    });
+    assert_eq!(registry.generation(), 1 + ROUNDS as u64 * (2 * TOOLS as u64 + 1));
+    assert_eq!(registry.snapshot().aliases().count(), 0);
 }

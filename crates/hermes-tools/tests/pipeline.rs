@@ -1,5 +1,7 @@
 //! Calls through the whole pipeline, with tools that misbehave in every way.
 
+#![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests fail the test")]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;

@@ -103,7 +103,7 @@ pub(crate) fn definitions_over_time(input: &Value) -> Result<Value, String> {
     }
     let clock = Arc::new(ManualClock::default());
     let cache = AvailabilityCache::new(clock.clone(), AvailabilityLimits::default());
-    let runtime = Runtime::builder(registry.clone()).availability(cache).build();
+    let runtime = Runtime::builder(registry).availability(cache).build();
     let session = open(&runtime, ToolSelection::of([TOOLSET]))?;
     let pristine = Value::clone(fixture::idle_tool("any", TOOLSET).parameters());
     let mut seen = Vec::new();

@@ -41,12 +41,12 @@ pub(super) fn list_or_one(value: Option<&Value>) -> Vec<String> {
 }
 
 /// `agent.disabled_toolsets`.
-pub(super) fn disabled_toolsets(config: &Value) -> Vec<String> {
+pub(crate) fn disabled_toolsets(config: &Value) -> Vec<String> {
     list_or_one(at(config, &["agent", "disabled_toolsets"]))
 }
 
 /// `agent.disabled_tools`.
-pub(super) fn disabled_tools(config: &Value) -> Vec<String> {
+pub(crate) fn disabled_tools(config: &Value) -> Vec<String> {
     list_or_one(at(config, &["agent", "disabled_tools"]))
 }
 

@@ -19,6 +19,7 @@ mod toggle_report;
 mod validate;
 mod world;
 
+pub(crate) use config::{disabled_tools, disabled_toolsets};
 pub use custom::{CustomError, CustomProblem, CustomToolsets};
 pub use edit::ConfigEdit;
 pub use issue::{NameIssue, NamePlace, NameProblem};
@@ -28,6 +29,7 @@ pub use toggle::{Toggle, ToggleAction, ToggleRequest, UnknownPlatform, toggle};
 pub use toggle_report::{
     BlockedTool, Blocker, ForeignTool, KeptTool, RejectReason, Rejection, ToolChanges,
 };
+pub(crate) use validate::waits_for_server;
 pub use validate::{
     DenialError, PlatformToolsetsReport, UnknownToolset, validate_denials,
     validate_platform_toolsets,

@@ -138,31 +138,40 @@ pub fn validate_denials(
     config: &Value,
     plugin_toolsets: &[String],
 ) -> Result<(), Vec<DenialError>> {
-    let servers: Vec<&str> = config::map_at(config, &["mcp_servers"])
-        .map(|servers| servers.keys().map(String::as_str).collect())
-        .unwrap_or_default();
     let mut errors = Vec::new();
 
     let key = "agent.disabled_toolsets";
     check_shape(config, "disabled_toolsets", key, &mut errors);
     for name in config::disabled_toolsets(config) {
-        if plugin_toolsets.contains(&name) || is_server(&name, &servers) {
+        if plugin_toolsets.contains(&name) {
             continue;
         }
         let issue = world.toolset_issue(&name, NamePlace::DisabledToolsets);
+        let issue = issue.filter(|issue| !waits_for_server(config, issue));
         errors.extend(issue.map(|issue| DenialError::Name { key, issue }));
     }
 
     let key = "agent.disabled_tools";
     check_shape(config, "disabled_tools", key, &mut errors);
     for name in config::disabled_tools(config) {
-        if servers.iter().any(|server| name.starts_with(&config::mcp_tool_name(server, ""))) {
-            continue;
-        }
         let issue = world.tool_issue(&name, NamePlace::DisabledTools);
+        let issue = issue.filter(|issue| !waits_for_server(config, issue));
         errors.extend(issue.map(|issue| DenialError::Name { key, issue }));
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// Whether a denied name that nothing has yet belongs to a configured MCP server: it means
+/// something as soon as the server is connected.
+pub(crate) fn waits_for_server(config: &Value, issue: &NameIssue) -> bool {
+    let Some(servers) = config::map_at(config, &["mcp_servers"]) else { return false };
+    let mut servers = servers.keys().map(String::as_str);
+    match issue.place {
+        NamePlace::DisabledTools => {
+            servers.any(|server| issue.name.starts_with(&config::mcp_tool_name(server, "")))
+        }
+        _ => is_server(&issue.name, &servers.collect::<Vec<_>>()),
+    }
 }
 
 fn check_shape(config: &Value, name: &str, key: &'static str, errors: &mut Vec<DenialError>) {
