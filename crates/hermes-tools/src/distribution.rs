@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use fastrand::Rng;
 
 use crate::suggest;
 
@@ -130,10 +129,11 @@ impl Distribution {
         prompt: u64,
         is_valid: impl Fn(&str) -> bool,
     ) -> Vec<&'static str> {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        rng.set_stream(prompt);
+        // Odd and far from any small number, so that neighbouring prompts get distant seeds.
+        const STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;
+        let mut rng = Rng::with_seed(seed.wrapping_add(prompt.wrapping_mul(STRIDE)));
         let chances = self.chances.iter().map(|&(name, chance)| (name, f64::from(chance)));
-        sample(chances, is_valid, || rng.random())
+        sample(chances, is_valid, || rng.f64())
     }
 }
 

@@ -7,7 +7,6 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 
-use futures_util::FutureExt as _;
 use hermes_registry::{ErrorKind, ToolError, ToolOutput};
 use serde_json::Value;
 
@@ -47,10 +46,9 @@ pub(crate) struct Stopped {
 pub(crate) async fn run(runtime: &Runtime, session: &Session, call: ToolCall) -> CallOutcome {
     let arrived = Instant::now();
     let (id, called) = (call.id.clone(), call.name.clone());
-    let passed = AssertUnwindSafe(pass(runtime, session, call)).catch_unwind().await;
-    let (tool, execution) = passed.unwrap_or_else(|payload| {
+    let passed = task::caught(pass(runtime, session, call)).await;
+    let (tool, execution) = passed.unwrap_or_else(|message| {
         // Not the handler, which runs isolated, but a gate.
-        let message = task::panic_message(&*payload);
         let error = ToolError::internal(format!("Error executing {called}: {message}"));
         (None, not_run(CallStatus::Error, error))
     });
