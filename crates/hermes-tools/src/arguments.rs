@@ -61,6 +61,7 @@ pub(crate) fn fit(tool: &PreparedTool, args: &mut Value) -> Result<(), ToolError
     let schema = tool.tool.parameters();
     hermes_schema::coerce(schema, args);
     hermes_schema::drop_optional_nulls(schema, args);
+    fill_defaults(schema, args);
     let validator = tool.validator().map_err(|why| {
         ToolError::unavailable(format!(
             "{} can't be called: the schema of its arguments is broken ({why})",
@@ -73,6 +74,23 @@ pub(crate) fn fit(tool: &PreparedTool, args: &mut Value) -> Result<(), ToolError
             tool.tool.name()
         ))
     })
+}
+
+/// Gives required parameters that are missing the default that their schema states: asked for, so
+/// that models think of them, but not worth a failed call.
+fn fill_defaults(schema: &Value, args: &mut Value) {
+    let (Some(args), Some(required)) = (args.as_object_mut(), schema.get("required")) else {
+        return;
+    };
+    for name in required.as_array().into_iter().flatten().filter_map(Value::as_str) {
+        if args.contains_key(name) {
+            continue;
+        }
+        let default = schema.get("properties").and_then(|it| it.get(name)?.get("default"));
+        if let Some(default) = default.filter(|default| !default.is_null()) {
+            args.insert(name.to_owned(), default.clone());
+        }
+    }
 }
 
 /// A copy of the arguments for eyes and logs, with the values of secret parameters masked.
@@ -92,6 +110,17 @@ pub(crate) fn masked(tool: &PreparedTool, args: &Value) -> Value {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_required_parameter_with_a_default_may_be_left_out() {
+        let schema = json!({
+            "properties": {"mode": {"default": "replace"}, "path": {}, "limit": {"default": 5}},
+            "required": ["mode", "path"],
+        });
+        let mut args = json!({});
+        fill_defaults(&schema, &mut args);
+        assert_eq!(args, json!({"mode": "replace"}));
+    }
 
     #[test]
     fn parsing() {
