@@ -10,9 +10,9 @@ use hermes_schema::lower::{LoweredTools, ToolDef, ToolFormat, lower_tools};
 use serde_json::Value;
 
 use crate::prepared::{PreparedTool, render_schema, repaired};
-use crate::search::{self, Catalog, ToolDefinition, ToolSearchConfig};
 use crate::session::{Grant, Session};
-use crate::toolset::NameIssue;
+use hermes_search::{Catalog, ToolDefinition, ToolSearchConfig};
+use hermes_toolsets::NameIssue;
 
 /// The tools of a session: those the model sees, those behind tool search, those left out.
 ///
@@ -212,7 +212,7 @@ fn build(session: &Session, grant: &Arc<Grant>, verdicts: &Verdicts) -> Definiti
         let length = session.options.context_length.or_else(|| context_length(grant));
         let is_deferrable =
             |name: &str| grant.view.get(name).is_some_and(|prepared| prepared.is_deferrable());
-        let assembly = search::assemble(tools.clone(), &config, length, is_deferrable);
+        let assembly = hermes_search::assemble(tools.clone(), &config, length, is_deferrable);
         let deferred = if assembly.activated {
             tools.into_iter().filter(|tool| is_deferrable(&tool.name)).collect()
         } else {

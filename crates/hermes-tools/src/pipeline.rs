@@ -19,7 +19,7 @@ use crate::prepared::PreparedTool;
 use crate::resolve::{self, Target};
 use crate::runtime::Runtime;
 use crate::session::{Grant, Session};
-use crate::{arguments, search, task};
+use crate::{arguments, task};
 
 /// A call that passed all gates.
 pub(crate) struct Ready {
@@ -129,7 +129,7 @@ pub(crate) fn gates(
     // Tool search: a call through the bridge becomes the call it carries.
     let (tool, mut args, bridged) = match target {
         Target::Tool(tool) => (tool, args, false),
-        Target::Bridge(search::TOOL_CALL) => {
+        Target::Bridge(hermes_search::TOOL_CALL) => {
             let (tool, args) = resolve::unwrap_bridge(&grant, &args)
                 .map_err(|error| stop(trace, Gate::Bridge, None, error))?;
             (tool, args, true)
@@ -183,10 +183,10 @@ fn answer_bridge(
 ) -> Result<ToolOutput, ToolError> {
     let definitions = definitions::definitions(session, grant, runtime.availability());
     let catalog = definitions.catalog();
-    let answer = if bridge == search::TOOL_SEARCH {
-        search::answer_search(catalog, &definitions.search, args)
+    let answer = if bridge == hermes_search::TOOL_SEARCH {
+        hermes_search::answer_search(catalog, &definitions.search, args)
     } else {
-        search::answer_describe(catalog, |name| resolve::is_deferrable(grant, name), args)
+        hermes_search::answer_describe(catalog, |name| resolve::is_deferrable(grant, name), args)
     };
     answer.map(ToolOutput::Json).map_err(|error| resolve::bridge_error(&error))
 }

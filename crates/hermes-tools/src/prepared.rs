@@ -7,7 +7,7 @@ use hermes_registry::{Exposure, Owner, Tool, template};
 use hermes_schema::{SchemaError, Validator};
 use serde_json::Value;
 
-use crate::search::{CatalogEntry, ToolDefinition, ToolSource};
+use hermes_search::{CatalogEntry, ToolDefinition, ToolSource};
 
 /// A tool ready for definitions and dispatch.
 pub(crate) struct PreparedTool {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use hermes_registry::{RESERVED_NAMES, ToolError};
 use serde_json::Value;
 
-use crate::name_repair::{NameRepair, repair_tool_name};
 use crate::prepared::PreparedTool;
-use crate::search::{self, BridgeError};
 use crate::session::Grant;
-use crate::toolset::catalog;
+use hermes_search::BridgeError;
+use hermes_search::name_repair::{NameRepair, repair_tool_name};
+use hermes_toolsets::catalog;
 
 /// How many names an error lists at most.
 const MAX_LISTED: usize = 100;
@@ -61,9 +61,12 @@ pub(crate) fn unwrap_bridge(
     grant: &Grant,
     args: &Value,
 ) -> Result<(Arc<PreparedTool>, Value), ToolError> {
-    let call =
-        search::resolve_call(args, |name| is_deferrable(grant, name), |name| grant.has(name))
-            .map_err(|error| bridge_error(&error))?;
+    let call = hermes_search::resolve_call(
+        args,
+        |name| is_deferrable(grant, name),
+        |name| grant.has(name),
+    )
+    .map_err(|error| bridge_error(&error))?;
     let tool = granted(grant, &call.name).ok_or_else(|| unknown(grant, &call.name, &[]))?;
     Ok((tool, Value::Object(call.arguments)))
 }

@@ -11,8 +11,8 @@ use crate::definitions::{self, Definitions};
 use crate::gates::{Decision, Trace};
 use crate::pipeline::{self, Gated};
 use crate::session::{DenyListError, Grant, Session, SessionOptions};
-use crate::toolset::ToolsetWorld;
 use crate::view::{View, ViewCache};
+use hermes_toolsets::ToolsetWorld;
 
 /// How long a call may take if neither its tool nor the host says otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);

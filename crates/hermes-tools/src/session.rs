@@ -8,8 +8,8 @@ use hermes_registry::{Settings, ToolContext};
 
 use crate::definitions::Memo;
 use crate::observer::CallObserver;
-use crate::toolset::{self, NameIssue, NamePlace, PlatformRequest, SelectRequest};
 use crate::view::View;
+use hermes_toolsets::{NameIssue, NamePlace, PlatformRequest, SelectRequest};
 
 /// Which tools a session asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,8 +37,8 @@ impl ToolSelection {
     /// `agent.disabled_tools`.
     #[must_use]
     pub fn with_config_denials(mut self, settings: &Settings) -> Self {
-        self.disabled.extend(toolset::disabled_toolsets(settings.config()));
-        self.denied_tools.extend(toolset::disabled_tools(settings.config()));
+        self.disabled.extend(hermes_toolsets::disabled_toolsets(settings.config()));
+        self.denied_tools.extend(hermes_toolsets::disabled_tools(settings.config()));
         self
     }
 }
@@ -168,7 +168,7 @@ impl Session {
                 .env("HERMES_KANBAN_TASK")
                 .is_some_and(|task| !task.is_empty()),
         };
-        let selection = toolset::select(&view.world, &request);
+        let selection = hermes_toolsets::select(&view.world, &request);
         let granted = selection
             .tools
             .iter()
@@ -189,7 +189,7 @@ impl Grant {
     pub(crate) fn deny_issues(&self) -> Vec<NameIssue> {
         let config = self.view.settings.config();
         let denied = self.issues.iter().filter(|issue| issue.place != NamePlace::Enabled);
-        denied.filter(|issue| !toolset::waits_for_server(config, issue)).cloned().collect()
+        denied.filter(|issue| !hermes_toolsets::waits_for_server(config, issue)).cloned().collect()
     }
 }
 
@@ -201,7 +201,7 @@ impl std::fmt::Debug for Session {
 
 /// The toolsets a platform gets under the settings, as a selection with the configured denials.
 pub fn platform_selection(
-    world: &toolset::ToolsetWorld,
+    world: &hermes_toolsets::ToolsetWorld,
     settings: &Settings,
     platform: &str,
 ) -> ToolSelection {
@@ -213,6 +213,6 @@ pub fn platform_selection(
         xai_credentials: settings.env_filled("XAI_API_KEY").is_some(),
         include_default_mcp: true,
     };
-    let on = toolset::platform_toolsets(world, &request);
+    let on = hermes_toolsets::platform_toolsets(world, &request);
     ToolSelection::of(on.toolsets).with_config_denials(settings)
 }

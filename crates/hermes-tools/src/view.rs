@@ -7,7 +7,7 @@ use arc_swap::ArcSwapOption;
 use hermes_registry::{Registry, Scope, Settings, Snapshot};
 
 use crate::prepared::PreparedTool;
-use crate::toolset::{CustomToolsets, ToolsetWorld};
+use hermes_toolsets::{CustomToolsets, ToolsetWorld};
 
 /// The tools that a profile sees, prepared, and the toolsets they form.
 pub(crate) struct View {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hermes_tools::error_text::sanitize_error as sanitize;
-use hermes_tools::name_repair::{NameRepair, repair_tool_name as repair};
+use hermes_tools::search::name_repair::{NameRepair, repair_tool_name as repair};
 use hermes_tools::search::{
     Catalog, CatalogEntry, SearchMode, TOOL_CALL, TOOL_DESCRIBE, TOOL_SEARCH, ToolDefinition,
     ToolSearchConfig, ToolSource, answer_describe, answer_search, assemble, estimate_tokens,

@@ -11,7 +11,7 @@ use crate::project::Project;
 /// only, for its tests too: a tool crate whose tests linked the facade would be linked twice.
 const LAYERS: [&[&str]; 15] = [
     &["hermes-registry"],
-    &["hermes-schema", "hermes-guard", "hermes-edit"],
+    &["hermes-schema", "hermes-search", "hermes-toolsets", "hermes-guard", "hermes-edit"],
     &["hermes-config"],
     &["hermes-net"],
     &["hermes-store"],

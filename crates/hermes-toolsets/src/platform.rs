@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::catalog::{self, CONFIGURABLE, DEFAULT_OFF};
-use super::config;
-use super::world::ToolsetWorld;
+use crate::catalog::{self, CONFIGURABLE, DEFAULT_OFF};
+use crate::config;
+use crate::world::ToolsetWorld;
 
 /// The word in a platform's list that keeps all MCP servers away.
 pub(super) const NO_MCP: &str = "no_mcp";

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hermes_tools::search::{CatalogEntry, SearchIndex, ToolSource};
+use hermes_search::{CatalogEntry, SearchIndex, ToolSource};
 use serde_json::json;
 
 const TOOLS: usize = 3000;

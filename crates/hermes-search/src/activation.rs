@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::config::{SearchMode, ToolSearchConfig};
+use crate::config::{SearchMode, ToolSearchConfig};
 
 /// Characters that are counted as one token.
 const CHARS_PER_TOKEN: u64 = 4;

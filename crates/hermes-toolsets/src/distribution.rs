@@ -168,7 +168,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::toolset::ToolsetWorld;
+    use crate::ToolsetWorld;
 
     #[test]
     fn every_distribution_names_valid_toolsets() {

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::catalog;
-use super::world::ToolsetWorld;
+use crate::catalog;
 use crate::suggest;
+use crate::world::ToolsetWorld;
 
 /// The list a name stood in.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use super::config;
+use crate::config;
 
 /// A value to set in `config.yaml`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -460,7 +460,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::toolset::ToolsetWorld;
+    use crate::ToolsetWorld;
 
     /// Features and tools of memory providers, which no built-in toolset lists.
     const NOT_TOOLS: [&str; 10] = [

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use serde_json::Value;
 
-use super::activation::{estimate_tokens, should_activate};
-use super::bridge::{bridge_definitions, is_bridge};
-use super::config::ToolSearchConfig;
+use crate::activation::{estimate_tokens, should_activate};
+use crate::bridge::{bridge_definitions, is_bridge};
+use crate::config::ToolSearchConfig;
 
 /// A tool as a model sees it.
 ///
@@ -84,8 +84,8 @@ mod tests {
     use pretty_assertions::assert_eq;
     use serde_json::json;
 
-    use super::super::config::SearchMode;
     use super::*;
+    use crate::config::SearchMode;
 
     fn tool(name: &str) -> ToolDefinition {
         ToolDefinition {

@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::config;
-use super::issue::{NameIssue, NamePlace};
-use super::platform::NO_MCP;
-use super::world::ToolsetWorld;
+use crate::config;
+use crate::issue::{NameIssue, NamePlace};
+use crate::platform::NO_MCP;
+use crate::world::ToolsetWorld;
 
 /// A name in a platform's list that is no toolset.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,7 +163,8 @@ pub fn validate_denials(
 
 /// Whether a denied name that nothing has yet belongs to a configured MCP server: it means
 /// something as soon as the server is connected.
-pub(crate) fn waits_for_server(config: &Value, issue: &NameIssue) -> bool {
+#[must_use]
+pub fn waits_for_server(config: &Value, issue: &NameIssue) -> bool {
     let Some(servers) = config::map_at(config, &["mcp_servers"]) else { return false };
     let mut servers = servers.keys().map(String::as_str);
     match issue.place {

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::catalog::{self, StaticToolset};
-use super::custom::CustomToolsets;
+use crate::catalog::{self, StaticToolset};
+use crate::custom::CustomToolsets;
 
 /// The definition of a toolset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::catalog;
-use super::world::{Toolset, ToolsetWorld};
+use crate::catalog;
+use crate::world::{Toolset, ToolsetWorld};
 
 /// What a toolset name stands for once aliases are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

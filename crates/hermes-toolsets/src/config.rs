@@ -40,13 +40,15 @@ pub(super) fn list_or_one(value: Option<&Value>) -> Vec<String> {
     trimmed.map(str::to_owned).collect()
 }
 
-/// `agent.disabled_toolsets`.
-pub(crate) fn disabled_toolsets(config: &Value) -> Vec<String> {
+/// The names in `agent.disabled_toolsets`, whatever form the setting has.
+#[must_use]
+pub fn disabled_toolsets(config: &Value) -> Vec<String> {
     list_or_one(at(config, &["agent", "disabled_toolsets"]))
 }
 
-/// `agent.disabled_tools`.
-pub(crate) fn disabled_tools(config: &Value) -> Vec<String> {
+/// The names in `agent.disabled_tools`, whatever form the setting has.
+#[must_use]
+pub fn disabled_tools(config: &Value) -> Vec<String> {
     list_or_one(at(config, &["agent", "disabled_tools"]))
 }
 

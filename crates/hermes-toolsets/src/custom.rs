@@ -6,10 +6,10 @@ use std::fmt;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use super::config;
-use super::world::{Toolset, ToolsetWorld};
-use super::{catalog, platform};
+use crate::config;
 use crate::suggest;
+use crate::world::{Toolset, ToolsetWorld};
+use crate::{catalog, platform};
 
 const KEY: &str = "custom_toolsets";
 const KEYS: [&str; 3] = ["description", "tools", "includes"];

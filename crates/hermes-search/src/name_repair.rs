@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 
 use strsim::{damerau_levenshtein, normalized_damerau_levenshtein};
 
-use crate::search::tokens::camel_parts;
+use crate::tokens::camel_parts;
 
 /// Shortest name, in characters, that one typing error is accepted in.
 const ONE_ERROR_CHARS: usize = 5;

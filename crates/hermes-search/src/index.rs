@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use super::catalog::CatalogEntry;
-use super::tokens::{Role, each_token, fold, number_variants};
+use crate::catalog::CatalogEntry;
+use crate::tokens::{Role, each_token, fold, number_variants};
 
 /// How fast a repeated term loses weight.
 const K1: f64 = 1.5;
@@ -280,8 +280,8 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    use super::super::catalog::ToolSource;
     use super::*;
+    use crate::catalog::ToolSource;
 
     fn index(tools: &[(&str, &str)]) -> SearchIndex {
         let entry = |(name, description): &(&str, &str)| CatalogEntry {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::index::SearchIndex;
+use crate::index::SearchIndex;
 
 /// Where a tool comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,13 +7,13 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::catalog::{self, CONFIGURABLE};
-use super::config;
-use super::edit::{ConfigEdit, Draft};
-use super::platform::{NO_MCP, PlatformRequest, is_configurable, platform_toolsets};
-use super::toggle_report::{Granted, RejectReason, Rejection, Switched, ToolChanges, compare};
-use super::world::ToolsetWorld;
+use crate::catalog::{self, CONFIGURABLE};
+use crate::config;
+use crate::edit::{ConfigEdit, Draft};
+use crate::platform::{NO_MCP, PlatformRequest, is_configurable, platform_toolsets};
 use crate::suggest;
+use crate::toggle_report::{Granted, RejectReason, Rejection, Switched, ToolChanges, compare};
+use crate::world::ToolsetWorld;
 
 /// Which way to switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -273,7 +273,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::toolset::{BlockedTool, Blocker, KeptTool};
+    use crate::{BlockedTool, Blocker, KeptTool};
 
     fn world() -> ToolsetWorld {
         let tools = catalog::CORE.iter().map(|&tool| {

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::config;
-use super::platform::{PlatformRequest, platform_toolsets};
-use super::select::{SelectRequest, select};
-use super::world::ToolsetWorld;
+use crate::config;
+use crate::platform::{PlatformRequest, platform_toolsets};
+use crate::select::{SelectRequest, select};
+use crate::world::ToolsetWorld;
 
 /// A name that was not applied.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::catalog;
-use super::issue::{NameIssue, NamePlace};
-use super::world::ToolsetWorld;
+use crate::catalog;
+use crate::issue::{NameIssue, NamePlace};
+use crate::world::ToolsetWorld;
 
 /// What a session asks for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -76,7 +76,7 @@ pub fn select<'w>(world: &'w ToolsetWorld, request: &SelectRequest<'_>) -> Selec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::toolset::{NameProblem, Toolset};
+    use crate::{NameProblem, Toolset};
 
     fn names(list: &[&str]) -> Vec<String> {
         list.iter().map(|&name| name.to_owned()).collect()

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::assemble::ToolDefinition;
-use super::catalog::Catalog;
-use super::config::{ToolSearchConfig, clamp_limit, lenient_number};
+use crate::assemble::ToolDefinition;
+use crate::catalog::Catalog;
+use crate::config::{ToolSearchConfig, clamp_limit, lenient_number};
 
 /// Finds withheld tools by words.
 pub const TOOL_SEARCH: &str = "tool_search";
@@ -313,8 +313,8 @@ fn type_name(value: &Value) -> &'static str {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use super::super::catalog::{CatalogEntry, ToolSource};
     use super::*;
+    use crate::catalog::{CatalogEntry, ToolSource};
 
     fn catalog() -> Catalog {
         Catalog::new(vec![CatalogEntry {
