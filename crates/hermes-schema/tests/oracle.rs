@@ -118,26 +118,87 @@ fn root() -> impl Strategy<Value = Value> {
     })
 }
 
+/// Few things to have a say on parts of a value, so that much is left unevaluated.
+fn closing() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        select(vec![
+            json!({"contains": {"type": "integer"}}),
+            json!({"contains": {"type": "string"}, "minContains": 0}),
+            json!({"prefixItems": [{}, {"type": "integer"}]}),
+            json!({"prefixItems": [{}]}),
+            json!({"items": {"type": "integer"}}),
+            json!({"minItems": 2}),
+            json!({"unevaluatedItems": {"type": "string"}}),
+        ]),
+        select(vec![
+            json!({"properties": {"a": {}, "b": {"type": "integer"}}}),
+            json!({"properties": {"ab": {"type": "string"}}, "required": ["ab"]}),
+            json!({"patternProperties": {"^a": true}}),
+            json!({"additionalProperties": {"type": "integer"}}),
+            json!({"unevaluatedProperties": {"type": "string"}}),
+            json!({"required": ["b"]}),
+            json!({"$ref": "#/$defs/x"}),
+        ]),
+    ];
+    let tree = leaf.prop_recursive(2, 8, 3, |inner| {
+        let in_place = select(vec!["allOf", "anyOf", "oneOf"]);
+        prop_oneof![
+            (in_place, vec(inner.clone(), 1..3)).prop_map(|(name, list)| json!({name: list})),
+            (inner.clone(), inner.clone(), inner.clone())
+                .prop_map(|(a, b, c)| json!({"if": a, "then": b, "else": c})),
+            (select(NAMES), inner.clone())
+                .prop_map(|(name, schema)| json!({"dependentSchemas": {name: schema}})),
+            inner.prop_map(|schema| json!({"not": schema})),
+        ]
+    });
+    let x = select(vec![json!({"properties": {"b": {}}}), json!({"prefixItems": [{}, {}]})]);
+    (vec(tree, 1..4), x, any::<bool>()).prop_map(|(parts, x, closed)| {
+        let mut root = Map::new();
+        for part in parts {
+            root.extend(part.as_object().cloned().into_iter().flatten());
+        }
+        let rest = if closed { json!(false) } else { json!({"type": "integer"}) };
+        root.insert("unevaluatedItems".to_owned(), rest.clone());
+        root.insert("unevaluatedProperties".to_owned(), rest);
+        root.insert("$defs".to_owned(), json!({"x": x}));
+        Value::Object(root)
+    })
+}
+
+/// Compares the verdicts on each value, unless one of the two refuses the schema.
+fn agree(schema: &Value, values: &[Value]) -> Result<(), TestCaseError> {
+    let theirs = jsonschema::options()
+        .with_draft(jsonschema::Draft::Draft202012)
+        .should_validate_formats(false)
+        .build(schema);
+    // Ours does not compile a definition that is nothing but itself.
+    let (Ok(ours), Ok(theirs)) = (Validator::compile(schema), theirs) else { return Ok(()) };
+    for value in values {
+        let verdict = ours.check(value);
+        if verdict.as_ref().is_err_and(|errors| errors.to_string().contains("too complex")) {
+            continue;
+        }
+        let expected = theirs.is_valid(value);
+        prop_assert_eq!(verdict.is_ok(), expected, "{} on {}: {:?}", schema, value, verdict);
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn verdicts_agree(schema in root(), values in vec(instance(), 8)) {
-        let Ok(ours) = Validator::compile(&schema) else {
-            // A definition that is nothing but itself.
-            return Ok(());
-        };
-        let theirs = jsonschema::options()
-            .with_draft(jsonschema::Draft::Draft202012)
-            .should_validate_formats(false)
-            .build(&schema);
-        let Ok(theirs) = theirs else { return Ok(()) };
-        for value in &values {
-            let verdict = ours.check(value);
-            if verdict.as_ref().is_err_and(|errors| errors.to_string().contains("too complex")) {
-                continue;
-            }
-            prop_assert_eq!(verdict.is_ok(), theirs.is_valid(value), "{} on {}: {:?}", schema, value, verdict);
-        }
+        agree(&schema, &values)?;
+    }
+
+    #[test]
+    fn verdicts_on_what_is_left_agree(
+        schema in closing(),
+        arrays in vec(vec(scalar(), 0..4).prop_map(Value::from), 6),
+        objects in vec(vec((select(NAMES), scalar()), 0..4).prop_map(object), 6),
+    ) {
+        agree(&schema, &arrays)?;
+        agree(&schema, &objects)?;
     }
 }
