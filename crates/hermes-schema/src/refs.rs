@@ -26,6 +26,12 @@ pub(crate) fn resolve<'r>(root: &'r Value, reference: &str) -> Option<&'r Value>
     })
 }
 
+/// The schema `reference` names inside `root`, also if it is by that schema's `$id`.
+pub(crate) fn target<'r>(root: &'r Value, reference: &str) -> Option<&'r Value> {
+    resolve(root, reference)
+        .or_else(|| find(root, |map| map.get("$id").and_then(Value::as_str) == Some(reference)))
+}
+
 /// The reference a node holds, if its `$ref` is text.
 pub(crate) fn reference(node: &Map<String, Value>) -> Option<&str> {
     node.get("$ref").and_then(Value::as_str)
@@ -36,12 +42,8 @@ pub(crate) fn reference(node: &Map<String, Value>) -> Option<&str> {
 /// # Errors
 /// [`SchemaError::UnresolvedRef`], with the first such reference.
 pub fn check(root: &Value) -> Result<(), SchemaError> {
-    let dangling = find(root, |map| {
-        reference(map).is_some_and(|r| {
-            resolve(root, r).is_none()
-                && find(root, |m| m.get("$id").and_then(Value::as_str) == Some(r)).is_none()
-        })
-    });
+    let dangling =
+        find(root, |map| reference(map).is_some_and(|reference| target(root, reference).is_none()));
     match dangling.and_then(Value::as_object).and_then(reference) {
         Some(text) => {
             Err(SchemaError::UnresolvedRef { reference: text.chars().take(200).collect() })

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use jsonschema::{
-    JsonType, ValidationError,
-    error::{TypeKind, ValidationErrorKind},
-};
 use serde_json::Value;
 
-use super::Issue;
+use super::{
+    Issue,
+    finding::{Fault, Finding, Step},
+    node::{Rule, Types},
+};
 
 /// Longest echo of a value or of one path, in characters.
 const MAX_ECHO: usize = 60;
@@ -19,114 +19,55 @@ const MAX_FINDINGS: usize = 1_000;
 /// How deep unions inside unions are explained.
 const MAX_UNION_DEPTH: usize = 4;
 
-/// Turns findings about `args` into issues, without repetition and in the order found.
-pub(super) fn issues<'a>(
-    findings: impl Iterator<Item = ValidationError<'a>>,
-    args: &Value,
-    secrets: &[&str],
-) -> Vec<Issue> {
-    let mut writer = Writer { args, secrets, issues: Vec::new() };
-    for finding in findings.take(MAX_FINDINGS) {
-        writer.finding(&finding, MAX_UNION_DEPTH);
+/// Turns findings into issues, without repetition and in the order found.
+pub(super) fn issues(findings: &[Finding<'_>], secrets: &[&str]) -> Vec<Issue> {
+    let mut writer = Writer { secrets, issues: Vec::new() };
+    for finding in findings.iter().take(MAX_FINDINGS) {
+        writer.finding(finding, MAX_UNION_DEPTH);
     }
     writer.issues
 }
 
 struct Writer<'a> {
-    args: &'a Value,
     secrets: &'a [&'a str],
     issues: Vec<Issue>,
 }
 
 impl Writer<'_> {
-    fn finding(&mut self, finding: &ValidationError<'_>, depth: usize) {
-        let pointer = finding.instance_path().as_str();
-        let value = finding.instance().as_ref();
-        let got = self.got(pointer, value);
-        let expected = match finding.kind() {
-            ValidationErrorKind::Required { property } => {
-                let name = property.as_str().unwrap_or_default();
-                return self.push(pointer, Some(name), "is required".to_owned());
+    fn finding(&mut self, finding: &Finding<'_>, depth: usize) {
+        let path = &finding.path;
+        let expected = match &finding.fault {
+            Fault::Missing(name) => {
+                return self.push(path, Some(name), "is required".to_owned());
             }
-            ValidationErrorKind::AdditionalProperties { unexpected }
-            | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
-                for name in unexpected {
-                    self.push(pointer, Some(name), "is not a known parameter".to_owned());
-                }
-                return;
+            Fault::Unknown(name) => {
+                return self.push(path, Some(name), "is not a known parameter".to_owned());
             }
-            ValidationErrorKind::AnyOf { context }
-            | ValidationErrorKind::OneOfNotValid { context } => {
-                return self.union(finding, context, depth);
+            Fault::NoBranch(branches) => return self.union(finding, branches, depth),
+            Fault::Rule(Rule::PropertyNames(_)) => {
+                let message = "has a key with a name that is not allowed";
+                return self.push(path, None, message.to_owned());
             }
-            ValidationErrorKind::PropertyNames { .. } => {
-                return self.push(
-                    pointer,
-                    None,
-                    "has a key with a name that is not allowed".into(),
-                );
-            }
-            // The expression gave up, which says nothing about the value.
-            ValidationErrorKind::BacktrackLimitExceeded { .. }
-            | ValidationErrorKind::RegexEngineFailure { .. } => return,
-            ValidationErrorKind::Type { kind } => format!("must be {}", types(kind)),
-            ValidationErrorKind::Enum { options } => choices(options),
-            ValidationErrorKind::Constant { expected_value } => {
-                format!("must be {}", cut(&expected_value.to_string()))
-            }
-            ValidationErrorKind::Minimum { limit } => format!("must be at least {limit}"),
-            ValidationErrorKind::Maximum { limit } => format!("must be at most {limit}"),
-            ValidationErrorKind::ExclusiveMinimum { limit } => format!("must be more than {limit}"),
-            ValidationErrorKind::ExclusiveMaximum { limit } => format!("must be less than {limit}"),
-            ValidationErrorKind::MultipleOf { multiple_of } => {
-                format!("must be a multiple of {multiple_of}")
-            }
-            ValidationErrorKind::MinLength { limit } => {
-                format!("must have at least {}", count(*limit, "character"))
-            }
-            ValidationErrorKind::MaxLength { limit } => {
-                format!("must have at most {}", count(*limit, "character"))
-            }
-            ValidationErrorKind::MinItems { limit } => {
-                format!("must have at least {}", count(*limit, "element"))
-            }
-            ValidationErrorKind::MaxItems { limit } => {
-                format!("must have at most {}", count(*limit, "element"))
-            }
-            ValidationErrorKind::MinProperties { limit } => {
-                format!("must have at least {}", count(*limit, "member"))
-            }
-            ValidationErrorKind::MaxProperties { limit } => {
-                format!("must have at most {}", count(*limit, "member"))
-            }
-            ValidationErrorKind::AdditionalItems { limit } => {
+            Fault::Type(types) if *types == Types::NONE => "must not be given".to_owned(),
+            Fault::Type(types) => format!("must be {}", types.words()),
+            Fault::TooLong(limit) => {
                 format!("must have at most {}", count(*limit as u64, "element"))
             }
-            ValidationErrorKind::Pattern { pattern } => format!("must match {}", cut(pattern)),
-            ValidationErrorKind::UniqueItems => "must not repeat an element".to_owned(),
-            ValidationErrorKind::Contains => {
-                "must contain an element of the wanted kind".to_owned()
-            }
-            ValidationErrorKind::FalseSchema => "must not be given".to_owned(),
-            ValidationErrorKind::OneOfMultipleValid { .. } => {
+            Fault::SeveralBranches => {
                 "must fit exactly one of the alternatives, but fits several".to_owned()
             }
-            other => format!("breaks the rule `{}`", other.keyword()),
+            Fault::Rule(rule) => rule_words(rule),
         };
-        self.push(pointer, None, format!("{expected}, got {got}"));
+        let got = self.got(path, finding.value);
+        self.push(path, None, format!("{expected}, got {got}"));
     }
 
     /// Explains why no branch of a union fits: by the one branch that comes near, else by the
     /// types that would do.
-    fn union(
-        &mut self,
-        finding: &ValidationError<'_>,
-        branches: &[Vec<ValidationError<'static>>],
-        depth: usize,
-    ) {
-        let pointer = finding.instance_path().as_str();
+    fn union(&mut self, finding: &Finding<'_>, branches: &[Vec<Finding<'_>>], depth: usize) {
+        let path = &finding.path;
         let (misfits, near): (Vec<_>, Vec<_>) =
-            branches.iter().partition(|branch| wrong_type(branch, pointer).is_some());
+            branches.iter().partition(|branch| wrong_type(branch, path).is_some());
         let meant: Vec<_> = near.iter().filter(|branch| !is_other_kind(branch)).collect();
         let only = match (near.as_slice(), meant.as_slice()) {
             ([only], _) => Some(*only),
@@ -134,33 +75,32 @@ impl Writer<'_> {
             _ => None,
         };
         if let (Some(only), Some(depth)) = (only, depth.checked_sub(1)) {
-            for error in only {
-                self.finding(error, depth);
+            for finding in only {
+                self.finding(finding, depth);
             }
             return;
         }
         let expected = if near.is_empty() {
             let mut types: Vec<String> =
-                misfits.iter().filter_map(|branch| wrong_type(branch, pointer)).collect();
+                misfits.iter().filter_map(|branch| wrong_type(branch, path)).collect();
             types.dedup();
             format!("must be {}", types.join(" or "))
         } else {
             "must fit one of the alternatives".to_owned()
         };
-        let got = self.got(pointer, finding.instance().as_ref());
-        self.push(pointer, None, format!("{expected}, got {got}"));
+        let got = self.got(path, finding.value);
+        self.push(path, None, format!("{expected}, got {got}"));
     }
 
-    fn push(&mut self, pointer: &str, member: Option<&str>, message: String) {
-        let path = readable_path(self.args, pointer, member);
-        let issue = Issue { path, message };
+    fn push(&mut self, path: &[Step<'_>], member: Option<&str>, message: String) {
+        let issue = Issue { path: readable_path(path, member), message };
         if !self.issues.contains(&issue) {
             self.issues.push(issue);
         }
     }
 
     /// What was found, shown short; containers and secrets only by kind.
-    fn got(&self, pointer: &str, value: &Value) -> String {
+    fn got(&self, path: &[Step<'_>], value: &Value) -> String {
         let kind = match value {
             Value::Array(_) => "an array",
             Value::Object(_) => "an object",
@@ -169,7 +109,9 @@ impl Writer<'_> {
             Value::Bool(_) => "a boolean",
             Value::Number(_) => "a number",
         };
-        let is_secret = pointer.split('/').any(|name| self.secrets.contains(&&*unescaped(name)))
+        let is_named_secret =
+            |step: &Step<'_>| matches!(step, Step::Member(name) if self.secrets.contains(name));
+        let is_secret = path.iter().any(is_named_secret)
             || value.as_str().is_some_and(|text| self.secrets.iter().any(|s| text.contains(s)));
         match value {
             Value::Array(_) | Value::Object(_) => kind.to_owned(),
@@ -180,72 +122,66 @@ impl Writer<'_> {
     }
 }
 
-/// The type a union branch wants, if the value at `pointer` is of another one.
-fn wrong_type(branch: &[ValidationError<'static>], pointer: &str) -> Option<String> {
-    branch.iter().find_map(|error| match error.kind() {
-        ValidationErrorKind::Type { kind } if error.instance_path().as_str() == pointer => {
-            Some(types(kind))
-        }
+/// The type a union branch wants, if the value at `path` is of another one.
+fn wrong_type(branch: &[Finding<'_>], path: &[Step<'_>]) -> Option<String> {
+    branch.iter().find_map(|finding| match finding.fault {
+        Fault::Type(types) if types != Types::NONE && finding.path == path => Some(types.words()),
         _ => None,
     })
 }
 
 /// Whether a union branch is ruled out by a fixed value, as those of tagged unions are.
-fn is_other_kind(branch: &[ValidationError<'static>]) -> bool {
-    branch.iter().any(|error| {
-        matches!(
-            error.kind(),
-            ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. }
-        )
-    })
+fn is_other_kind(branch: &[Finding<'_>]) -> bool {
+    branch
+        .iter()
+        .any(|finding| matches!(finding.fault, Fault::Rule(Rule::Const(_) | Rule::Enum(_))))
 }
 
-/// `/todos/0/status` as `todos[0].status`, telling indices from keys by the arguments.
-fn readable_path(args: &Value, pointer: &str, member: Option<&str>) -> String {
+/// The path as `todos[0].status`.
+fn readable_path(steps: &[Step<'_>], member: Option<&str>) -> String {
     let mut path = String::new();
-    let mut at = Some(args);
-    let segments = pointer.split('/').skip(1).map(unescaped);
-    for segment in segments.chain(member.map(str::to_owned)) {
-        let index = match at {
-            Some(Value::Array(_)) => segment.parse::<usize>().ok(),
-            _ => None,
-        };
-        if let Some(index) = index {
-            let _ = write!(path, "[{index}]");
-            at = at.and_then(|value| value.get(index));
-        } else {
-            if !path.is_empty() {
-                path.push('.');
+    for step in steps.iter().copied().chain(member.map(Step::Member)) {
+        match step {
+            Step::Element(index) => {
+                let _ = write!(path, "[{index}]");
             }
-            path.push_str(&cut(&segment));
-            at = at.and_then(|value| value.get(&segment));
+            Step::Member(name) => {
+                if !path.is_empty() {
+                    path.push('.');
+                }
+                path.push_str(&cut(name));
+            }
         }
     }
     path
 }
 
-fn unescaped(segment: &str) -> String {
-    segment.replace("~1", "/").replace("~0", "~")
-}
-
-fn types(kind: &TypeKind) -> String {
-    let name = |kind: JsonType| match kind {
-        JsonType::Null => "null",
-        JsonType::Boolean => "a boolean",
-        JsonType::Integer => "an integer",
-        JsonType::Number => "a number",
-        JsonType::String => "a string",
-        JsonType::Array => "an array",
-        JsonType::Object => "an object",
-    };
-    match kind {
-        TypeKind::Single(kind) => name(*kind).to_owned(),
-        TypeKind::Multiple(kinds) => kinds.iter().map(name).collect::<Vec<_>>().join(" or "),
+/// What a rule asks for.
+fn rule_words(rule: &Rule) -> String {
+    match rule {
+        Rule::Enum(options) => choices(options),
+        Rule::Const(only) => format!("must be {}", cut(&only.to_string())),
+        Rule::Minimum(limit) => format!("must be at least {limit}"),
+        Rule::Maximum(limit) => format!("must be at most {limit}"),
+        Rule::ExclusiveMinimum(limit) => format!("must be more than {limit}"),
+        Rule::ExclusiveMaximum(limit) => format!("must be less than {limit}"),
+        Rule::MultipleOf(step) => format!("must be a multiple of {step}"),
+        Rule::MinLength(limit) => format!("must have at least {}", count(*limit, "character")),
+        Rule::MaxLength(limit) => format!("must have at most {}", count(*limit, "character")),
+        Rule::MinItems(limit) => format!("must have at least {}", count(*limit, "element")),
+        Rule::MaxItems(limit) => format!("must have at most {}", count(*limit, "element")),
+        Rule::MinProperties(limit) => format!("must have at least {}", count(*limit, "member")),
+        Rule::MaxProperties(limit) => format!("must have at most {}", count(*limit, "member")),
+        Rule::Pattern(pattern) => format!("must match {}", cut(pattern.as_str())),
+        Rule::UniqueItems => "must not repeat an element".to_owned(),
+        Rule::Contains { .. } => "must contain an element of the wanted kind".to_owned(),
+        Rule::Not(_) => "breaks the rule `not`".to_owned(),
+        Rule::UnevaluatedItems(_) => "breaks the rule `unevaluatedItems`".to_owned(),
+        _ => "does not fit".to_owned(),
     }
 }
 
-fn choices(options: &Value) -> String {
-    let options = options.as_array().map_or(&[][..], Vec::as_slice);
+fn choices(options: &[Value]) -> String {
     let mut list: Vec<String> =
         options.iter().take(MAX_CHOICES).map(|option| cut(&option.to_string())).collect();
     if options.len() > MAX_CHOICES {

@@ -1,14 +1,23 @@
 //! Checking a call's arguments against the registered schema.
 
+mod compile;
+mod equal;
+mod finding;
+mod holds;
 mod message;
+mod node;
 mod nulls;
+mod pattern;
 mod plain;
+mod run;
+mod unevaluated;
 
 use std::{error::Error, fmt};
 
 use serde_json::Value;
 
 pub use self::nulls::drop_optional_nulls;
+use self::{finding::At, node::Program, run::Run};
 use crate::{SchemaError, positions::check_depth, refs};
 
 /// How many offending paths one error lists.
@@ -16,12 +25,17 @@ const MAX_ISSUES: usize = 20;
 
 /// A tool's registered schema, compiled once, for checking arguments.
 ///
-/// Nothing is fetched. `nullable: true` admits null, formats are not checked, and a regular
-/// expression nobody here can run is ignored rather than making the tool uncallable. Unknown keys
-/// are fine unless `additionalProperties` says otherwise.
+/// Keywords are those of JSON Schema 2020-12, and what older drafts called them. Nothing is fetched,
+/// and references are relative to the whole schema. `nullable: true` admits null, formats are not
+/// checked, and a regular expression that the `regex` crate cannot run is ignored rather than making
+/// the tool uncallable. `$dynamicRef` is taken for `$ref`. Unknown keys are fine unless
+/// `additionalProperties` says otherwise.
+///
+/// A check takes bounded time and stack whatever schema and arguments are; what goes beyond is
+/// refused as too complex.
 #[derive(Debug, Clone)]
 pub struct Validator {
-    compiled: jsonschema::Validator,
+    program: Program,
 }
 
 impl Validator {
@@ -34,14 +48,9 @@ impl Validator {
     /// nothing. Only this tool is affected.
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
         check_depth(schema)?;
-        let mut plain = plain::plain(schema);
+        let plain = plain::plain(schema);
         refs::check(&plain)?;
-        let compiled = build(&plain).or_else(|error| {
-            // An `$id` that is no URI, or that moves the base of local references.
-            plain::remove_ids(&mut plain);
-            build(&plain).map_err(|_| error)
-        })?;
-        Ok(Self { compiled })
+        Ok(Self { program: compile::compile(&plain)? })
     }
 
     /// Checks arguments that were coerced and freed of optional nulls.
@@ -58,26 +67,19 @@ impl Validator {
     /// # Errors
     /// As [`check`](Self::check).
     pub fn check_hiding(&self, args: &Value, secrets: &[&str]) -> Result<(), ValidationErrors> {
-        if self.compiled.is_valid(args) {
+        if Run::new(&self.program).fits(Program::ROOT, args) {
             return Ok(());
         }
-        let found = message::issues(self.compiled.iter_errors(args), args, secrets);
-        // Everything found may have been about a regular expression that gave up.
-        if found.is_empty() { Ok(()) } else { Err(ValidationErrors::new(found)) }
+        let mut findings = Vec::new();
+        let mut run = Run::new(&self.program);
+        run.node(Program::ROOT, args, &At::ROOT, Some(&mut findings));
+        let mut issues = message::issues(&findings, secrets);
+        if run.gave_up || issues.is_empty() {
+            let message = "nests too deeply or is too complex to be checked".to_owned();
+            issues.push(Issue { path: String::new(), message });
+        }
+        Err(ValidationErrors::new(issues))
     }
-}
-
-fn build(schema: &Value) -> Result<jsonschema::Validator, SchemaError> {
-    jsonschema::options()
-        .with_draft(jsonschema::Draft::Draft202012)
-        .should_validate_formats(false)
-        .with_pattern_options(jsonschema::PatternOptions::fancy_regex().backtrack_limit(100_000))
-        .offline()
-        .build(schema)
-        .map_err(|error| SchemaError::Invalid {
-            pointer: error.instance_path().as_str().to_owned(),
-            message: error.masked_with("the value").to_string().chars().take(300).collect(),
-        })
 }
 
 /// One thing wrong with the arguments.

@@ -7,8 +7,7 @@ use crate::{
     positions::{for_each_child_mut, visit_mut},
 };
 
-/// A well-formed copy that says the same: `nullable` spelt out, keywords of older drafts renewed,
-/// regular expressions that do not compile left out.
+/// A well-formed copy that says the same: `nullable` spelt out, keywords of older drafts renewed.
 pub(super) fn plain(schema: &Value) -> Value {
     let mut copy = match schema {
         Value::Object(_) => schema.clone(),
@@ -16,9 +15,7 @@ pub(super) fn plain(schema: &Value) -> Value {
     };
     well_formed(&mut copy);
     visit_mut(&mut copy, &mut |node| {
-        node.shift_remove("$schema");
         split_dependencies(node);
-        drop_bad_patterns(node);
     });
     // Parameters as a whole are an object whatever they are marked.
     if let Value::Object(root) = &mut copy {
@@ -26,13 +23,6 @@ pub(super) fn plain(schema: &Value) -> Value {
     }
     admit_null(&mut copy);
     copy
-}
-
-/// Removes every `$id`, so that all references are relative to the whole schema.
-pub(super) fn remove_ids(schema: &mut Value) {
-    visit_mut(schema, &mut |node| {
-        node.shift_remove("$id");
-    });
 }
 
 fn well_formed(schema: &mut Value) {
@@ -54,19 +44,6 @@ fn split_dependencies(node: &mut Map<String, Value>) {
             map.entry(name).or_insert(dependency);
         }
     }
-}
-
-fn drop_bad_patterns(node: &mut Map<String, Value>) {
-    if node.get("pattern").is_some_and(|pattern| !compiles(pattern)) {
-        node.shift_remove("pattern");
-    }
-    if let Some(Value::Object(patterns)) = node.get_mut("patternProperties") {
-        patterns.retain(|pattern, _| compiles(&Value::from(pattern.as_str())));
-    }
-}
-
-fn compiles(pattern: &Value) -> bool {
-    jsonschema::options().build(&json!({"pattern": pattern})).is_ok()
 }
 
 /// Spells out `nullable: true`, outside in, so that what it wraps is seen once.
