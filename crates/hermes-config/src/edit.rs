@@ -3,14 +3,14 @@
 //! Every result is read again before it is returned: it must have exactly the wanted value.
 
 use std::fmt;
-use std::str::FromStr;
+use std::ops::Range;
 
 use serde_json::{Map, Value};
-use yaml_edit::Document;
-use yaml_edit::path::{AliasPolicy, YamlPath};
 
-use crate::emit;
+use crate::emit::{self, Layout};
 use crate::error::one_line;
+use crate::splice;
+use crate::tree::{self, Collection, Entry, Kind, Node};
 use crate::yaml::{self, MAX_DEPTH, YamlError};
 
 /// One change of a mapping. A path names a key per level, from the top.
@@ -151,51 +151,24 @@ pub fn apply(text: &str, edits: &[Edit]) -> Result<String, EditError> {
 }
 
 fn rewrite(text: &str, edit: &Edit, wanted: &Value) -> Result<String, EditError> {
+    let root = tree::read(text).map_err(EditError::Unreadable)?;
     let faithful = |new: &String| yaml::parse_mapping(new).as_ref() == Ok(wanted);
-    edit_in_place(text, edit)
+    let spliced = root.as_ref().zip(wanted.as_object());
+    spliced
+        .and_then(|(root, wanted)| splice::rewrite(text, root, wanted))
         .filter(faithful)
-        .or_else(|| replace_block(text, edit.path().first()?, wanted).filter(faithful))
+        .or_else(|| {
+            replace_block(text, root.as_ref(), edit.path().first()?, wanted).filter(faithful)
+        })
         .ok_or_else(|| EditError::Unfaithful { key: edit.path().join(".") })
 }
 
-/// Changes only the tokens that have to change.
-fn edit_in_place(text: &str, edit: &Edit) -> Option<String> {
-    let document = Document::from_str(text).ok()?;
-    document.as_mapping()?;
-    let path = escaped(edit.path());
-    match edit {
-        Edit::Set { value, .. } => {
-            // Passed as written by us, so that a text such as `yes` gets its quotes.
-            let new = Document::from_str(&emit::document(value)).ok()?;
-            document.try_set_path_with(&path, new, AliasPolicy::Expand).ok()?;
-        }
-        Edit::Remove { .. } => {
-            document.try_remove_path_with(&path, AliasPolicy::Expand).ok()?;
-        }
-    }
-    Some(document.to_string())
-}
-
-/// The path as `yaml_edit` wants it: an escaped character is never a separator or an index.
-fn escaped(path: &[String]) -> String {
-    let mut result = String::new();
-    for (index, key) in path.iter().enumerate() {
-        if index > 0 {
-            result.push('.');
-        }
-        for c in key.chars() {
-            result.extend(['\\', c]);
-        }
-    }
-    result
-}
-
 /// Writes one top-level key anew, with everything below it, and keeps all other lines.
-fn replace_block(text: &str, key: &str, wanted: &Value) -> Option<String> {
-    let lines = block_lines(text, key)?;
+fn replace_block(text: &str, root: Option<&Node>, key: &str, wanted: &Value) -> Option<String> {
+    let lines = block_lines(text, root, key)?;
     let mut block = String::new();
     if let Some(value) = wanted.get(key) {
-        emit::entry(&mut block, key, value, 0);
+        emit::entry(&mut block, key, value, 0, Layout::default());
     }
     let (before, after) = (text.get(..lines.start)?, text.get(lines.end..)?);
     let mut new = before.to_owned();
@@ -211,10 +184,10 @@ fn replace_block(text: &str, key: &str, wanted: &Value) -> Option<String> {
 }
 
 /// Where a top-level key's lines are, or where they would go. None for a flow mapping.
-fn block_lines(text: &str, key: &str) -> Option<std::ops::Range<usize>> {
+fn block_lines(text: &str, root: Option<&Node>, key: &str) -> Option<Range<usize>> {
     let document_end = document_end(text);
-    let keys = match yaml::parse(text) {
-        Ok(Value::Object(map)) if !map.is_empty() => yaml::top_level_keys(text)?,
+    let keys = match root.map(|root| &root.kind) {
+        Some(Kind::Map(map)) if !map.items.is_empty() => top_level_keys(map)?,
         // `{}` or `null` or nothing: the one line that is no comment gives way.
         _ => {
             let body = lines(text)
@@ -225,7 +198,7 @@ fn block_lines(text: &str, key: &str) -> Option<std::ops::Range<usize>> {
     };
     let at_line_start =
         |at: usize| text.get(..at).is_some_and(|t| t.is_empty() || t.ends_with(['\n', '\u{feff}']));
-    let Some(index) = keys.iter().position(|(name, _)| name == key) else {
+    let Some(index) = keys.iter().position(|&(name, _)| name == key) else {
         return keys.iter().all(|&(_, at)| at_line_start(at)).then_some(document_end..document_end);
     };
     let start = keys.get(index)?.1;
@@ -240,6 +213,15 @@ fn block_lines(text: &str, key: &str) -> Option<std::ops::Range<usize>> {
         .last()
         .map_or(0, |(at, line)| at + line.len());
     Some(start..start + end)
+}
+
+/// The keys of the top-level mapping, each with the byte offset it starts at.
+fn top_level_keys(map: &Collection<Entry>) -> Option<Vec<(&str, usize)>> {
+    let keys = map.items.iter().map(|entry| match &entry.key.kind {
+        Kind::Scalar(key) => Some((key.text.as_str(), entry.key.span.start)),
+        _ => None,
+    });
+    keys.collect()
 }
 
 /// Where the `...` line starts, else the end of the text.

@@ -208,7 +208,11 @@ fn line(
 
 /// The comments that do not stand within the top-level key an edit is about.
 fn comments_of_others<'a>(text: &'a str, path: &[String]) -> Vec<&'a str> {
-    let keys = yaml::top_level_keys(text).unwrap_or_default();
+    let root = tree::read(text).unwrap();
+    let keys = match root.as_ref().map(|root| &root.kind) {
+        Some(Kind::Map(map)) => top_level_keys(map).unwrap(),
+        _ => Vec::new(),
+    };
     let index = keys.iter().position(|(key, _)| *key == path[0]);
     let start = index.map_or(text.len(), |index| keys[index].1);
     let end = index.and_then(|index| keys.get(index + 1)).map_or(text.len(), |&(_, at)| at);

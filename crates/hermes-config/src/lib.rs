@@ -9,7 +9,10 @@ pub mod keys;
 mod load;
 pub mod process_env;
 mod replace;
+mod scalar;
+mod splice;
 mod store;
+mod tree;
 pub mod yaml;
 
 pub use edit::{Edit, EditError, apply};

@@ -3,18 +3,19 @@
 //! Scalars follow YAML 1.1 where people rely on it: `yes`, `on` and their opposites are booleans. Every key becomes text as it is written, so `1:` is `"1"` and `on:` is `"on"`.
 //! Not-a-number and the infinities, which JSON lacks, become the texts `.nan`, `.inf` and `-.inf`.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
-use serde_saphyr::options::NonFiniteFloatPolicy;
-use serde_saphyr::{Location, Options, Spanned, UserMessageFormatter};
+
+use crate::scalar;
+use crate::tree::{self, Collection, Entry, Kind, Node, Tag, fault};
 
 /// Nodes a document may hold after its aliases are expanded.
-const MAX_NODES: usize = 50_000;
+pub(crate) const MAX_NODES: usize = 50_000;
 
-/// How deep mappings and lists may nest. The parser recurses, with some 40 KiB of stack for each
-/// level in a debug build.
+/// How deep mappings and lists may nest, aliases followed: far more than settings need, and
+/// little enough to walk a document by recursion.
 pub(crate) const MAX_DEPTH: usize = 24;
 
 /// Text that is no acceptable YAML document.
@@ -45,7 +46,7 @@ impl std::error::Error for YamlError {}
 /// Broken syntax, a key given twice (also `1` beside `'1'`), a key that is no scalar, several
 /// documents, and documents that nest too deep or grow too large through aliases.
 pub fn parse(text: &str) -> Result<Value, YamlError> {
-    document(text)?.into_value(text)
+    tree::read(text)?.map_or(Ok(Value::Null), |root| value(&root))
 }
 
 /// Parses a document whose top level is a mapping; an empty document is an empty mapping.
@@ -80,182 +81,120 @@ pub fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// The keys of the top-level mapping, each with the byte offset it starts at.
-///
-/// None when the top level is no mapping or an offset is unknown.
-pub(crate) fn top_level_keys(text: &str) -> Option<Vec<(String, usize)>> {
-    let Kind::Map(entries) = document(text).ok()?.kind else { return None };
-    entries
-        .into_iter()
-        .map(|(key, _)| {
-            Some((key.value, usize::try_from(key.referenced.span().byte_offset()?).ok()?))
-        })
-        .collect()
+/// The value a whole document has.
+pub(crate) fn value(root: &Node) -> Result<Value, YamlError> {
+    Composer::default().value(root, 0)
 }
 
-fn document(text: &str) -> Result<Node, YamlError> {
-    serde_saphyr::from_str_with_options(text, options()).map_err(|error| describe(&error))
+/// Turns nodes into values. Limits count what aliases stand for.
+#[derive(Default)]
+struct Composer<'t> {
+    /// The anchored nodes read so far. One that is still being read is not among them, so that
+    /// none can hold itself.
+    anchors: BTreeMap<usize, &'t Node>,
+    nodes: usize,
 }
 
-fn options() -> Options {
-    serde_saphyr::options! {
-        budget: serde_saphyr::budget! { max_nodes: MAX_NODES, max_depth: MAX_DEPTH },
-        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: MAX_NODES },
-        // `0755` is a text: neither 493 nor 755 is surely what was meant.
-        leading_zero_numbers_as_strings: true,
-        // Keys such as `null:` and `~:` keep their spelling.
-        null_as_string: true,
-        non_finite_float_policy: NonFiniteFloatPolicy::AsString,
-        with_snippet: false,
-    }
-}
-
-fn describe(error: &serde_saphyr::Error) -> YamlError {
-    let position = error
-        .location()
-        .map(|place| (place.line(), place.column()))
-        .filter(|&(line, column)| line > 0 && column > 0);
-    let rendered = error.without_snippet().render_with_formatter(&UserMessageFormatter);
-    let first = rendered.lines().next().unwrap_or_default();
-    // The position is told once, by us.
-    let message = match first.find(" at line ") {
-        Some(at) => first.get(..at).unwrap_or(first),
-        None => first,
-    };
-    YamlError { position, message: message.trim().to_owned() }
-}
-
-/// A value with the places it comes from.
-struct Node {
-    place: Location,
-    kind: Kind,
-}
-
-enum Kind {
-    Scalar(Value),
-    List(Vec<Node>),
-    Map(Vec<(Spanned<String>, Node)>),
-}
-
-impl Node {
-    /// The plain value; `text` is the one it was read from. As deep as the parser admits.
-    fn into_value(self, text: &str) -> Result<Value, YamlError> {
-        Ok(match self.kind {
-            Kind::Scalar(Value::Bool(value)) => boolean(value, self.place, text),
-            Kind::Scalar(value) => value,
-            Kind::List(items) => {
-                let items = items.into_iter().map(|item| item.into_value(text));
+impl<'t> Composer<'t> {
+    fn value(&mut self, node: &'t Node, depth: usize) -> Result<Value, YamlError> {
+        self.nodes += 1;
+        if self.nodes > MAX_NODES {
+            return Err(fault(node.place, "aliases make the document too large"));
+        }
+        let value = match &node.kind {
+            Kind::Alias(anchor) => {
+                let target = self.target(*anchor, node)?;
+                return self.value(target, depth);
+            }
+            Kind::Scalar(scalar) => scalar::resolve(scalar, node.tag)
+                .ok_or_else(|| fault(node.place, "the value is not what its tag says"))?,
+            Kind::List(list) => {
+                fits(node, Tag::List, depth)?;
+                let items = list.items.iter().map(|item| self.value(item, depth + 1));
                 Value::Array(items.collect::<Result<_, _>>()?)
             }
-            Kind::Map(entries) => {
-                let mut map = Map::new();
-                for (key, value) in entries {
-                    let place = key.referenced;
-                    // The parser finds equal keys, but takes `1` and `'1'` for different ones.
-                    if map.insert(key.value, value.into_value(text)?).is_some() {
-                        let position = Some((place.line(), place.column()));
-                        let message = "a key is given twice in one mapping".to_owned();
-                        return Err(YamlError { position, message });
-                    }
-                }
-                Value::Object(map)
+            Kind::Map(map) => {
+                fits(node, Tag::Map, depth)?;
+                Value::Object(self.mapping(map, depth + 1)?)
             }
-        })
-    }
-}
-
-/// The parser takes `y`, `n` and odd spellings such as `oN` for booleans, the program whose files
-/// we share does not.
-fn boolean(value: bool, place: Location, text: &str) -> Value {
-    let span = place.span();
-    let word = span.byte_offset().zip(span.byte_len()).and_then(|(start, length)| {
-        let start = usize::try_from(start).ok()?;
-        text.get(start..start.checked_add(usize::try_from(length).ok()?)?)
-    });
-    let word = word.map(str::trim).filter(|word| word.bytes().all(|b| b.is_ascii_alphabetic()));
-    let usual = word.is_none_or(|word| {
-        let rest = word.get(1..).unwrap_or_default();
-        let lower = |part: &str| part.bytes().all(|b| b.is_ascii_lowercase());
-        word.len() > 1 && (lower(rest) || word.bytes().all(|b| b.is_ascii_uppercase()))
-    });
-    match word {
-        Some(word) if !usual => Value::String(word.to_owned()),
-        _ => Value::Bool(value),
-    }
-}
-
-impl<'de> Deserialize<'de> for Node {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Spanned { value: kind, defined: place, .. } = Spanned::deserialize(deserializer)?;
-        Ok(Self { place, kind })
-    }
-}
-
-impl<'de> Deserialize<'de> for Kind {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(KindVisitor)
-    }
-}
-
-struct KindVisitor;
-
-impl<'de> Visitor<'de> for KindVisitor {
-    type Value = Kind;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a YAML value")
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Kind, E> {
-        Ok(Kind::Scalar(Value::Bool(value)))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Kind, E> {
-        Ok(Kind::Scalar(Value::from(value)))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Kind, E> {
-        Ok(Kind::Scalar(Value::from(value)))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Kind, E> {
-        Ok(Kind::Scalar(Value::from(value)))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Kind, E> {
-        Ok(Kind::Scalar(Value::from(value)))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Kind, E> {
-        Ok(Kind::Scalar(Value::String(value)))
-    }
-
-    fn visit_unit<E>(self) -> Result<Kind, E> {
-        Ok(Kind::Scalar(Value::Null))
-    }
-
-    fn visit_none<E>(self) -> Result<Kind, E> {
-        Ok(Kind::Scalar(Value::Null))
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Kind, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Kind, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element()? {
-            list.push(item);
+        };
+        if node.anchor > 0 {
+            self.anchors.insert(node.anchor, node);
         }
-        Ok(Kind::List(list))
+        Ok(value)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Kind, A::Error> {
-        let mut map = Vec::new();
-        while let Some(entry) = entries.next_entry()? {
-            map.push(entry);
+    /// The entries as written, then those taken over by `<<` that are not among them.
+    fn mapping(
+        &mut self,
+        entries: &'t Collection<Entry>,
+        depth: usize,
+    ) -> Result<Map<String, Value>, YamlError> {
+        let mut map = Map::new();
+        let mut merged = Vec::new();
+        for entry in &entries.items {
+            let value = self.value(&entry.value, depth)?;
+            if entry.is_merge() {
+                merged.extend(sources(value).ok_or_else(|| {
+                    fault(entry.value.place, "`<<` takes a mapping or a list of mappings")
+                })?);
+                continue;
+            }
+            let key = self.key(&entry.key)?;
+            if map.insert(key, value).is_some() {
+                return Err(fault(entry.key.place, "duplicate key: given twice in one mapping"));
+            }
         }
-        Ok(Kind::Map(map))
+        for (key, value) in merged.into_iter().flatten() {
+            map.entry(key).or_insert(value);
+        }
+        Ok(map)
+    }
+
+    fn key(&mut self, node: &'t Node) -> Result<String, YamlError> {
+        let scalar = match &node.kind {
+            Kind::Alias(anchor) => &self.target(*anchor, node)?.kind,
+            own => own,
+        };
+        let Kind::Scalar(scalar) = scalar else {
+            return Err(fault(node.place, "a key must be a single word or text"));
+        };
+        if node.anchor > 0 {
+            self.anchors.insert(node.anchor, node);
+        }
+        Ok(scalar.text.clone())
+    }
+
+    fn target(&self, anchor: usize, alias: &Node) -> Result<&'t Node, YamlError> {
+        let target = self.anchors.get(&anchor).copied();
+        target.ok_or_else(|| fault(alias.place, "an alias stands within what it refers to"))
+    }
+}
+
+/// Whether a collection may stand here and be of the kind it is.
+fn fits(node: &Node, kind: Tag, depth: usize) -> Result<(), YamlError> {
+    if depth >= MAX_DEPTH {
+        return Err(fault(node.place, "aliases make the document nest too deep"));
+    }
+    match node.tag {
+        Some(tag) if tag != kind => Err(fault(node.place, "the value is not what its tag says")),
+        _ => Ok(()),
+    }
+}
+
+/// The mappings a `<<` stands for.
+fn sources(value: Value) -> Option<Vec<Map<String, Value>>> {
+    match value {
+        Value::Null => Some(Vec::new()),
+        Value::Object(map) => Some(vec![map]),
+        Value::Array(items) => {
+            let maps = items.into_iter().map(|item| match item {
+                Value::Object(map) => Some(map),
+                _ => None,
+            });
+            maps.collect()
+        }
+        _ => None,
     }
 }
 
@@ -329,18 +268,5 @@ mod tests {
                 assert!(parse(&nested(depth)).is_err(), "{open} {depth}");
             }
         }
-    }
-
-    #[test]
-    fn top_level_keys_have_offsets() {
-        let text = "# é\na: {b: 1}\n\"c d\": 2\n1: x\n~: y\n";
-        let keys = [
-            ("a".to_owned(), 5),
-            ("c d".to_owned(), 15),
-            ("1".to_owned(), 24),
-            ("~".to_owned(), 29),
-        ];
-        assert_eq!(top_level_keys(text), Some(keys.to_vec()));
-        assert_eq!(top_level_keys("- a\n"), None);
     }
 }
