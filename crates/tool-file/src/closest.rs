@@ -1,10 +1,8 @@
 //! The lines that come closest to a passage that wasn't found.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
-
-use similar::TextDiff;
 
 /// How long the search may take; an answer without a snippet is better than a late one.
 const BUDGET: Duration = Duration::from_millis(50);
@@ -15,6 +13,10 @@ const MAX_PLACES: usize = 3;
 const AROUND: usize = 2;
 /// The most characters of a shown line.
 const MAX_LINE: usize = 500;
+/// The most characters of a line that are compared.
+const MAX_COMPARED: usize = 2000;
+/// Places in a word of a row.
+const BITS: usize = u64::BITS as usize;
 /// The most lines of the passage that are shown at one place.
 const MAX_LINES: usize = 40;
 
@@ -54,6 +56,7 @@ pub fn closest_lines(old: &str, content: &str) -> Option<String> {
 fn best_places(anchor: &str, lines: &[&str]) -> Vec<(f32, usize)> {
     let deadline = Instant::now() + BUDGET;
     let length = anchor.chars().count();
+    let passage = Passage::new(anchor);
     let mut found: Vec<(f32, usize)> = Vec::new();
     for (index, line) in lines.iter().enumerate() {
         let line = line.trim();
@@ -67,7 +70,7 @@ fn best_places(anchor: &str, lines: &[&str]) -> Vec<(f32, usize)> {
             // Equal lines are still found: they cost nothing.
             continue;
         } else {
-            TextDiff::configure().deadline(deadline).diff_chars(anchor, line).ratio()
+            passage.ratio(line)
         };
         if ratio > MIN_RATIO {
             found.push((ratio, index));
@@ -76,6 +79,56 @@ fn best_places(anchor: &str, lines: &[&str]) -> Vec<(f32, usize)> {
     found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     found.truncate(MAX_PLACES);
     found
+}
+
+/// A line that others are measured against.
+struct Passage {
+    /// How many characters of it are compared.
+    length: usize,
+    /// Where each character stands: a bit for each place, the first one in the lowest bit.
+    places: BTreeMap<char, Vec<u64>>,
+}
+
+impl Passage {
+    fn new(line: &str) -> Self {
+        let length = line.chars().count().min(MAX_COMPARED);
+        let mut places = BTreeMap::new();
+        for (index, character) in line.chars().take(length).enumerate() {
+            let bits = places.entry(character).or_insert_with(|| vec![0; length.div_ceil(BITS)]);
+            if let Some(word) = bits.get_mut(index / BITS) {
+                *word |= 1_u64 << (index % BITS);
+            }
+        }
+        Self { length, places }
+    }
+
+    /// The part of both lines that they have in common, from 0 to 1: twice the length of their
+    /// longest common subsequence by the length of both.
+    fn ratio(&self, line: &str) -> f32 {
+        let length = line.chars().count().min(MAX_COMPARED);
+        let common = self.common(line);
+        #[expect(clippy::cast_precision_loss, reason = "at most twice the compared length")]
+        let ratio = (2 * common) as f32 / (self.length + length).max(1) as f32;
+        ratio
+    }
+
+    /// The length of the longest common subsequence, bit-parallel after Hyyrö: a bit of a row is
+    /// cleared where the subsequence grows by one.
+    fn common(&self, line: &str) -> usize {
+        let mut row = vec![u64::MAX; self.length.div_ceil(BITS)];
+        for character in line.chars().take(MAX_COMPARED) {
+            let Some(places) = self.places.get(&character) else { continue };
+            let mut carry = false;
+            for (word, places) in row.iter_mut().zip(places) {
+                let grown = *word & places;
+                let (sum, over) = word.overflowing_add(grown);
+                let (sum, over_again) = sum.overflowing_add(u64::from(carry));
+                carry = over || over_again;
+                *word = sum | (*word & !places);
+            }
+        }
+        row.iter().map(|word| word.count_zeros() as usize).sum()
+    }
 }
 
 /// What a reader easily overlooks: says so when nothing else differs.
@@ -120,6 +173,24 @@ mod tests {
             "   2| \n   3| \n   4| def process(x):\n   5|     return x\n   6| \n   7| \n   8| end\n   \
              9| def proces(y):"
         );
+    }
+
+    #[test]
+    fn ratios() {
+        let long = "abc".repeat(100);
+        for (a, b, expected) in [
+            ("abcd", "abcd", 1.0),
+            ("abcd", "bcde", 0.75),
+            ("abcd", "dcba", 0.25),
+            ("ab", "xy", 0.0),
+            ("é漢a", "漢a", 0.8),
+            (long.as_str(), "abc", 6.0 / 303.0),
+            ("cba", long.as_str(), 6.0 / 303.0),
+            (long.as_str(), &long[1..], 598.0 / 599.0),
+        ] {
+            let ratio = Passage::new(a).ratio(b);
+            assert!((ratio - expected).abs() < 1e-6, "{a} {b}: {ratio}");
+        }
     }
 
     #[test]

@@ -1,32 +1,108 @@
 //! Unified diffs for results.
 
-use std::time::Duration;
+use std::fmt::Write as _;
+use std::ops::Range;
 
-use similar::TextDiff;
+use imara_diff::{Algorithm, Diff, Hunk, InternedInput, Token};
 
 use crate::text::to_lf;
 
 /// The most lines of a diff in a result.
 const MAX_LINES: usize = 400;
+/// From the first changed line to the last, how many lines of both texts are compared at most. The
+/// time grows faster than the lines do; what is longer counts as changed as a whole.
+const MAX_COMPARED: usize = 20_000;
+/// How many unchanged lines are shown on each side of a change.
+const CONTEXT: u32 = 3;
 
 /// The change from `old` to `new` with three lines around it. Line endings aren't compared.
 pub(crate) fn unified(label: &str, old: &str, new: &str) -> String {
     let (old, new) = (to_lf(old), to_lf(new));
-    let diff = TextDiff::configure()
-        .timeout(Duration::from_secs(1))
-        .diff_lines(old.as_ref(), new.as_ref());
-    let whole = diff
-        .unified_diff()
-        .context_radius(3)
-        .header(&format!("a/{label}"), &format!("b/{label}"))
-        .to_string();
-    let count = whole.lines().count();
-    if count <= MAX_LINES {
-        return whole;
+    let input = InternedInput::new(old.as_ref(), new.as_ref());
+    let hunks = hunks(&input);
+    if hunks.is_empty() {
+        return String::new();
     }
-    let mut short: String = whole.split_inclusive('\n').take(MAX_LINES).collect();
-    short.push_str(&format!("[{} more lines of the diff aren't shown]\n", count - MAX_LINES));
-    short
+    let mut out = format!("--- a/{label}\n+++ b/{label}\n");
+    // Changes with so few lines between them that the lines around them meet are shown as one.
+    for group in hunks.chunk_by(|a, b| b.before.start - a.before.end <= 2 * CONTEXT) {
+        put_group(&mut out, &input, group);
+    }
+    shorten(out)
+}
+
+fn hunks(input: &InternedInput<&str>) -> Vec<Hunk> {
+    let (before, after) = (&input.before, &input.after);
+    let head = before.iter().zip(after).take_while(|(a, b)| a == b).count();
+    let most = before.len().min(after.len()) - head;
+    let pairs = before.iter().rev().zip(after.iter().rev());
+    let tail = pairs.take(most).take_while(|(a, b)| a == b).count();
+    if before.len() + after.len() - 2 * (head + tail) > MAX_COMPARED {
+        let changed = |lines: &[Token]| head as u32..(lines.len() - tail) as u32;
+        return vec![Hunk { before: changed(before), after: changed(after) }];
+    }
+    // The histogram algorithm takes quadratic time where many lines occur once; this one gives up
+    // on the shortest diff in time.
+    let mut diff = Diff::compute(Algorithm::Myers, input);
+    diff.postprocess_lines(input);
+    diff.hunks().collect()
+}
+
+fn put_group(out: &mut String, input: &InternedInput<&str>, group: &[Hunk]) {
+    let ([first, ..], [.., last]) = (group, group) else { return };
+    let lead = CONTEXT.min(first.before.start);
+    let end = input.before.len().min((last.before.end + CONTEXT) as usize) as u32;
+    let trail = end - last.before.end;
+    let before = first.before.start - lead..end;
+    let after = first.after.start - lead..last.after.end + trail;
+    // Writing to a string can't fail.
+    let _ = writeln!(out, "@@ -{} +{} @@", place(&before), place(&after));
+    let mut next = before.start;
+    for hunk in group {
+        put_lines(out, input, ' ', &input.before, next..hunk.before.start);
+        put_lines(out, input, '-', &input.before, hunk.before.clone());
+        put_lines(out, input, '+', &input.after, hunk.after.clone());
+        next = hunk.before.end;
+    }
+    put_lines(out, input, ' ', &input.before, next..end);
+}
+
+/// Lines by first number and count, as `diff -u` writes them.
+fn place(lines: &Range<u32>) -> String {
+    match lines.len() {
+        // What is empty stands behind the line before.
+        0 => format!("{},0", lines.start),
+        1 => (lines.start + 1).to_string(),
+        count => format!("{},{count}", lines.start + 1),
+    }
+}
+
+fn put_lines(
+    out: &mut String,
+    input: &InternedInput<&str>,
+    sign: char,
+    tokens: &[Token],
+    lines: Range<u32>,
+) {
+    let tokens = tokens.get(lines.start as usize..lines.end as usize).unwrap_or_default();
+    for &token in tokens {
+        let line = input.interner[token];
+        out.push(sign);
+        out.push_str(line);
+        if !line.ends_with('\n') {
+            out.push_str("\n\\ No newline at end of file\n");
+        }
+    }
+}
+
+fn shorten(mut diff: String) -> String {
+    let count = diff.lines().count();
+    if count > MAX_LINES {
+        let shown = diff.split_inclusive('\n').take(MAX_LINES).map(str::len).sum();
+        diff.truncate(shown);
+        let _ = writeln!(diff, "[{} more lines of the diff aren't shown]", count - MAX_LINES);
+    }
+    diff
 }
 
 #[cfg(test)]
@@ -34,14 +110,58 @@ mod tests {
     use super::*;
     use pretty_assertions::assert_eq;
 
+    fn check(old: &str, new: &str, hunks: &str) {
+        assert_eq!(unified("d/f", old, new), format!("--- a/d/f\n+++ b/d/f\n{hunks}"));
+    }
+
     #[test]
     fn diffs() {
-        assert_eq!(
-            unified("d/f", "a\r\nb\r\nc", "a\r\nx\r\nc"),
-            "--- a/d/f\n+++ b/d/f\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n\\ No newline at end of file\n"
+        check(
+            "a\r\nb\r\nc",
+            "a\r\nx\r\nc",
+            "@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n\\ No newline at end of file\n",
         );
+        check("", "a\n", "@@ -0,0 +1 @@\n+a\n");
+        check("a\nb\n", "", "@@ -1,2 +0,0 @@\n-a\n-b\n");
+        check("a", "a\n", "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n");
+        assert_eq!(unified("d/f", "a\r\n", "a\n"), "");
+    }
+
+    #[test]
+    fn changes_share_a_hunk_when_the_lines_around_them_meet() {
+        let old: String = (1..=20).map(|n| format!("{n}\n")).collect();
+        check(
+            &old,
+            &old.replace("5\n", "x\n").replace("12\n", "y\n"),
+            "@@ -2,17 +2,17 @@\n 2\n 3\n 4\n-5\n+x\n 6\n 7\n 8\n 9\n 10\n 11\n-12\n+y\n 13\n 14\n-15\n\
+             +1x\n 16\n 17\n 18\n",
+        );
+        check(
+            &old,
+            &old.replacen("5\n", "", 1).replace("13\n", "y\nz\n"),
+            "@@ -2,7 +2,6 @@\n 2\n 3\n 4\n-5\n 6\n 7\n 8\n\
+             @@ -10,7 +9,8 @@\n 10\n 11\n 12\n-13\n+y\n+z\n 14\n 15\n 16\n",
+        );
+    }
+
+    #[test]
+    fn a_long_diff_is_cut() {
         let long = unified("f", "", &"x\n".repeat(1000));
         assert_eq!(long.lines().count(), 401);
         assert!(long.ends_with("[603 more lines of the diff aren't shown]\n"));
+    }
+
+    #[test]
+    fn large_texts_are_not_slow() {
+        let start = std::time::Instant::now();
+        for times in [1_600, 100_000] {
+            let (old, new) = ("a\nb\n".repeat(times * 3), "b\nb\na\n".repeat(times * 2));
+            assert_eq!(unified("f", &old, &new).lines().count(), MAX_LINES + 1);
+        }
+        assert!(start.elapsed() < std::time::Duration::from_secs(20));
+        let old = "a\n".repeat(50_000);
+        let (all, last) = (old.replace('a', "b"), old.clone() + "b\n");
+        assert_eq!(unified("f", &old, &all).lines().nth(2), Some("@@ -1,50000 +1,50000 @@"));
+        check(&old, &last, "@@ -49998,3 +49998,4 @@\n a\n a\n a\n+b\n");
     }
 }
