@@ -274,6 +274,20 @@ proptest! {
     }
 
     #[test]
+    fn comments_outside_the_changed_value_stay(written in written(), key in 0..5u8, value in "[a-z]{1,5}") {
+        // A key nobody has: every comment has to be there afterwards.
+        let edits = [set("k0.fresh", json!(value)), set(&format!("z{key}"), json!([value])), remove("k0.fresh")];
+        for edit in edits {
+            if let Ok(new) = apply(&written.text, std::slice::from_ref(&edit)) {
+                for number in 0..written.comments {
+                    let comment = format!("# comment {number};");
+                    prop_assert_eq!(new.matches(&comment).count(), 1, "{:?}\n{}\n=>\n{}", edit, written.text, new);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn every_comment_stays_but_those_of_what_goes(written in written(), keys in (0..5u8, prop::option::of(0..5u8)), value in scalar()) {
         let (top, below) = keys;
         let path = std::iter::once(top).chain(below).map(|n| format!("k{n}")).collect::<Vec<_>>();
