@@ -220,6 +220,16 @@ fn comments_of_others<'a>(text: &'a str, path: &[String]) -> Vec<&'a str> {
     lines.filter_map(|line| line.find("# comment").and_then(|at| line.get(at..))).collect()
 }
 
+fn scalar() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        any::<Option<bool>>().prop_map(|v| json!(v)),
+        any::<i32>().prop_map(|v| json!(v)),
+        "[a-z: ]{0,12}".prop_map(|v| json!(v)),
+        Just(json!({})),
+        Just(json!(["x", {"y": 1}])),
+    ]
+}
+
 fn edit() -> impl Strategy<Value = Edit> {
     let key = (0..5u8).prop_map(|n| format!("k{n}"));
     let value = prop_oneof![
@@ -273,6 +283,44 @@ proptest! {
                     let comment = format!("# comment {number};");
                     prop_assert_eq!(new.matches(&comment).count(), 1, "{:?}\n{}\n=>\n{}", edit, written.text, new);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn every_comment_stays_but_those_of_what_goes(written in written(), keys in (0..5u8, prop::option::of(0..5u8)), value in scalar()) {
+        let (top, below) = keys;
+        let path = std::iter::once(top).chain(below).map(|n| format!("k{n}")).collect::<Vec<_>>();
+        if let Ok(old) = yaml::parse_mapping(&written.text) {
+            let pointer = format!("/{}", path.join("/"));
+            let holds = |value: &Value| value.is_array() || value.is_object();
+            // A collection takes the comments within it along.
+            if !old.pointer(&pointer).is_some_and(holds) {
+                let edit = Edit::Set { path, value };
+                if let Ok(new) = apply(&written.text, std::slice::from_ref(&edit)) {
+                    for number in 0..written.comments {
+                        let comment = format!("# comment {number};");
+                        prop_assert_eq!(new.matches(&comment).count(), 1, "{:?}\n{}\n=>\n{}", edit, written.text, new);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lists_change_by_the_lines_of_their_items(old in prop::collection::vec("[a-d]", 1..7), new in prop::collection::vec("[a-d]", 1..7), indent in 0..4_usize) {
+        let pad = " ".repeat(indent);
+        let mut text = "l:\n".to_owned();
+        for (number, item) in old.iter().enumerate() {
+            text.push_str(&format!("{pad}# above {number};\n{pad}- {item} # behind {number};\n"));
+        }
+        text.push_str("m: 1\n");
+        let result = apply(&text, &[set("l", json!(new))]).unwrap();
+        prop_assert_eq!(yaml::parse(&result), Ok(json!({"l": new, "m": 1})));
+        if old.iter().any(|item| new.contains(item)) && old[0] == new[0] {
+            for number in 0..old.len() {
+                let comment = format!("{pad}# above {number};\n");
+                prop_assert!(result.contains(&comment), "{}\n{:?}\n{}", text, new, result);
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::tree::{Scalar, Tag};
 pub(crate) fn resolve(scalar: &Scalar, tag: Option<Tag>) -> Option<Value> {
     let text = scalar.text.as_str();
     match tag {
-        Some(Tag::Text) => Some(Value::from(text)),
+        Some(Tag::Text | Tag::Unspecific) => Some(Value::from(text)),
         Some(Tag::Null) => Some(Value::Null),
         Some(Tag::Bool) => boolean(text.trim()).map(Value::Bool),
         Some(Tag::Integer) => integer(text.trim()),

@@ -52,6 +52,8 @@ pub(crate) struct Entry {
 /// The tags that say how to read a node. Any other counts as none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tag {
+    /// A lone `!`, which makes any scalar a text.
+    Unspecific,
     Text,
     Bool,
     Integer,
@@ -98,7 +100,10 @@ impl Builder {
     fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), YamlError> {
         let (kind, anchor, tag) = match event {
             Event::Scalar(text, style, anchor, tag) => {
-                (Kind::Scalar(Scalar { text: text.into_owned(), style }), anchor, tag)
+                // The parser says `~` where there is nothing.
+                let nothing = span.start.byte_offset() == span.end.byte_offset();
+                let text = if nothing { String::new() } else { text.into_owned() };
+                (Kind::Scalar(Scalar { text, style }), anchor, tag)
             }
             Event::Alias(anchor) => (Kind::Alias(anchor), 0, None),
             Event::SequenceStart(style, anchor, tag) => (Kind::List(open(style)), anchor, tag),
@@ -177,7 +182,8 @@ fn open<T>(style: StructureStyle) -> Collection<T> {
 
 fn known_tag(handle: &str, suffix: &str) -> Option<Tag> {
     Some(match (handle, suffix) {
-        ("!", "") | ("", "!") | ("tag:yaml.org,2002:", "str") => Tag::Text,
+        ("!", "") | ("", "!") => Tag::Unspecific,
+        ("tag:yaml.org,2002:", "str") => Tag::Text,
         ("tag:yaml.org,2002:", "bool") => Tag::Bool,
         ("tag:yaml.org,2002:", "int") => Tag::Integer,
         ("tag:yaml.org,2002:", "float") => Tag::Float,

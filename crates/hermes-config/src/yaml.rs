@@ -133,14 +133,15 @@ impl<'t> Composer<'t> {
         let mut map = Map::new();
         let mut merged = Vec::new();
         for entry in &entries.items {
-            let value = self.value(&entry.value, depth)?;
             if entry.is_merge() {
+                let value = self.value(&entry.value, depth)?;
                 merged.extend(sources(value).ok_or_else(|| {
                     fault(entry.value.place, "`<<` takes a mapping or a list of mappings")
                 })?);
                 continue;
             }
             let key = self.key(&entry.key)?;
+            let value = self.value(&entry.value, depth)?;
             if map.insert(key, value).is_some() {
                 return Err(fault(entry.key.place, "duplicate key: given twice in one mapping"));
             }
@@ -177,25 +178,24 @@ fn fits(node: &Node, kind: Tag, depth: usize) -> Result<(), YamlError> {
         return Err(fault(node.place, "aliases make the document nest too deep"));
     }
     match node.tag {
-        Some(tag) if tag != kind => Err(fault(node.place, "the value is not what its tag says")),
+        Some(tag) if tag != kind && tag != Tag::Unspecific => {
+            Err(fault(node.place, "the value is not what its tag says"))
+        }
         _ => Ok(()),
     }
 }
 
-/// The mappings a `<<` stands for.
+/// The mappings a `<<` stands for; null is none.
 fn sources(value: Value) -> Option<Vec<Map<String, Value>>> {
-    match value {
-        Value::Null => Some(Vec::new()),
-        Value::Object(map) => Some(vec![map]),
-        Value::Array(items) => {
-            let maps = items.into_iter().map(|item| match item {
-                Value::Object(map) => Some(map),
-                _ => None,
-            });
-            maps.collect()
-        }
+    let values = match value {
+        Value::Array(items) => items,
+        single => vec![single],
+    };
+    let maps = values.into_iter().filter(|value| !value.is_null()).map(|value| match value {
+        Value::Object(map) => Some(map),
         _ => None,
-    }
+    });
+    maps.collect()
 }
 
 #[cfg(test)]
@@ -228,6 +228,15 @@ mod tests {
             ("a: &x {k: 1}\nb: {<<: *x, k: 2}", json!({"a": {"k": 1}, "b": {"k": 2}})),
             ("\u{feff}a: 1\r\nb: 2\r\n", json!({"a": 1, "b": 2})),
             ("? a\n", json!({"a": null})),
+            (": x\n", json!({"": "x"})),
+            ("a: &x {k: 1, l: 2}\nb:\n  <<: [*x, ~, {k: 3, m: 4}]\n  l: 5", {
+                json!({"a": {"k": 1, "l": 2}, "b": {"l": 5, "k": 1, "m": 4}})
+            }),
+            ("&x a: *x\nb:\n  *x : 1\n", json!({"a": "a", "b": {"a": 1}})),
+            ("a: !own 5\nb: ! 5\nc: !!str 5\nd: !own {}", {
+                json!({"a": 5, "b": "5", "c": "5", "d": {}})
+            }),
+            ("a: |\n  x\nb: |-\n  x\nc: >\n  x\n  y", json!({"a": "x\n", "b": "x", "c": "x y\n"})),
             ("a: 18446744073709551615", json!({"a": u64::MAX})),
         ] {
             assert_eq!(parse_mapping(text), Ok(expected), "{text:?}");
@@ -243,6 +252,10 @@ mod tests {
             ("? [a, b]\n: c\n", Some((1, 3)), ""),
             ("a: *nowhere\n", Some((1, 4)), ""),
             ("a: 1\n---\nb: 2\n", Some((3, 1)), "multiple"),
+            ("a: !!int x\n", Some((1, 10)), "tag"),
+            ("a: &x [*x]\n", Some((1, 8)), "alias"),
+            ("a:\n  <<: 1\n", Some((2, 7)), "<<"),
+            ("a: &x [[*x]]\n", Some((1, 9)), "alias"),
             ("- 1\n", None, "a list"),
             ("text\n", None, "a text"),
         ] {

@@ -77,3 +77,6 @@ impl Splicer<'_> {
         Some(new)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -41,14 +41,15 @@ impl Splicer<'_> {
         }
         let before = self.splices.len();
         let partly = match (&node.kind, old, new) {
-            (Kind::Map(map), Value::Object(old), Value::Object(new)) if !new.is_empty() => {
+            _ if is_empty(old) || is_empty(new) => None,
+            (Kind::Map(map), Value::Object(old), Value::Object(new)) => {
                 if map.flow {
                     self.flow_map(node, map, old, new)
                 } else {
                     self.block_map(map, old, new)
                 }
             }
-            (Kind::List(list), Value::Array(old), Value::Array(new)) if !new.is_empty() => {
+            (Kind::List(list), Value::Array(old), Value::Array(new)) => {
                 if list.flow {
                     self.flow_list(list, old, new)
                 } else {
@@ -111,12 +112,19 @@ impl Splicer<'_> {
 /// Whether a value goes on the line of its key: it is a scalar or empty, or was in brackets.
 fn is_inline(node: &Node, new: &Value) -> bool {
     match (&node.kind, new) {
-        (Kind::Map(map), Value::Object(new)) => new.is_empty() || map.flow && !map.items.is_empty(),
-        (Kind::List(list), Value::Array(new)) => {
-            new.is_empty() || list.flow && !list.items.is_empty()
-        }
-        (_, Value::Object(new)) => new.is_empty(),
-        (_, Value::Array(new)) => new.is_empty(),
+        _ if is_empty(new) => true,
+        (Kind::Map(map), Value::Object(_)) => map.flow && !map.items.is_empty(),
+        (Kind::List(list), Value::Array(_)) => list.flow && !list.items.is_empty(),
+        (_, Value::Object(_) | Value::Array(_)) => false,
         _ => true,
+    }
+}
+
+/// Whether it is `{}` or `[]`.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => map.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
     }
 }
