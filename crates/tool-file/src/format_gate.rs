@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
-use serde_saphyr::granit_parser::Parser;
+use granit_parser::Parser;
 
 /// What the check of a new content says.
 #[derive(Clone, Debug, PartialEq, Eq)]
