@@ -48,6 +48,11 @@ impl Reader {
                 .collect(),
             Some(Value::Null) => Ok(Vec::new()),
             Some(_) => Err("tool_calls must be a list".to_owned()),
+            None if holds_tool_use(message.get("content")) => Err(
+                "calls in Anthropic's form are not read: give them as `tool_calls`, or one call \
+                 per line with `name` and `arguments`"
+                    .to_owned(),
+            ),
             // An assistant that only talks.
             None if message.get("role").is_some_and(|role| role == "assistant") => Ok(Vec::new()),
             None if message.contains_key("name") || message.contains_key("function") => {
@@ -83,6 +88,12 @@ impl Reader {
         self.calls += 1;
         Ok(ToolCall { id, name, arguments })
     }
+}
+
+/// Whether the content of a message holds a call in Anthropic's form.
+fn holds_tool_use(content: Option<&Value>) -> bool {
+    let parts = content.and_then(Value::as_array).into_iter().flatten();
+    parts.filter_map(|part| part.get("type")).any(|kind| kind == "tool_use")
 }
 
 /// What serde_json says, without its own line number, which is always 1.
@@ -143,6 +154,15 @@ mod tests {
         {
             assert_eq!(Reader::default().next(empty), Ok(vec![]), "{empty}");
         }
+    }
+
+    #[test]
+    fn calls_in_another_form_are_not_passed_over() {
+        let message = json!({"role": "assistant", "content": [
+            {"type": "text", "text": "I'll look."},
+            {"type": "tool_use", "id": "t", "name": "read_file", "input": {"path": "a"}},
+        ]});
+        assert!(read(&message).unwrap_err().contains("`tool_calls`"));
     }
 
     #[test]

@@ -72,7 +72,7 @@ fn plain(value: &Value) -> String {
 }
 
 /// A text without line ends and other control characters, which would move the cursor.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let visible: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     visible.trim_end().to_owned()
 }

@@ -64,6 +64,7 @@ impl CallObserver for Watcher {
             Shown { emoji: tool.meta().emoji_or_default(), preview: preview::arguments(args) };
         let label = format!("{} {} {}", shown.emoji, tool.name(), shown.preview);
         if self.timeline {
+            let call = preview::one_line(call);
             self.line(&format!("→ {} {DIM}{call}{DIM:#}", label.trim_end()));
         }
         if self.moving_line {
@@ -77,11 +78,12 @@ impl CallObserver for Watcher {
             self.status.call_ended(&outcome.id);
         }
         if self.timeline {
-            let tool = outcome.tool.as_deref().unwrap_or(&outcome.called);
+            // A name that is no tool's may hold anything, escape sequences too.
+            let tool = preview::one_line(outcome.tool.as_deref().unwrap_or(&outcome.called));
             let style = if outcome.is_ok() { GOOD } else { BAD };
             let status = outcome.status.as_str();
             let time = outcome.duration.as_secs_f64();
-            let id = &outcome.id;
+            let id = preview::one_line(&outcome.id);
             self.line(&format!("← {tool} {style}{status}{style:#} in {time:.3}s {DIM}{id}{DIM:#}"));
         }
     }

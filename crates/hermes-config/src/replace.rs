@@ -3,14 +3,18 @@
 //! A reader sees the old text or the new one, never a part. Writers take turns through a lock file
 //! beside the file, which stays there: removing it would let two writers hold different locks.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use crate::{ConfigError, ensure_dir};
 
 /// Files above this many bytes are no settings somebody wrote.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// How long a writer waits for its turn. The others need milliseconds.
+const LOCK_PATIENCE: Duration = Duration::from_secs(30);
 
 /// Links followed before a chain counts as a loop, as in the kernel.
 const MAX_LINKS: usize = 40;
@@ -69,8 +73,30 @@ pub(crate) fn lock(path: &Path) -> Result<Locked, ConfigError> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let lock = options.open(&lock_path).map_err(|error| refused(error, &folder, "write in"))?;
-    lock.lock().map_err(|source| ConfigError::Io { path: lock_path, action: "lock", source })?;
+    wait_for(&lock).map_err(|source| ConfigError::Io {
+        path: lock_path,
+        action: "lock",
+        source,
+    })?;
     Ok(Locked { path, folder, _lock: lock })
+}
+
+/// Takes the lock, for which another process may make us wait: a while, not for ever.
+fn wait_for(lock: &File) -> io::Result<()> {
+    let give_up = Instant::now() + LOCK_PATIENCE;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if Instant::now() >= give_up => {
+                return Err(io::Error::new(
+                    io::ErrorKind::TimedOut,
+                    "another process holds it; if none is at work, something hangs",
+                ));
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
 }
 
 impl Locked {

@@ -5,6 +5,10 @@ use serde_json::{Map, Value};
 
 use crate::call::Arguments;
 use crate::prepared::PreparedTool;
+use crate::suggest;
+
+/// How many unknown parameters an error names at most.
+const MAX_UNKNOWN: usize = 5;
 
 /// Parses argument text. Nothing, blanks, `null` and `None` mean no arguments.
 ///
@@ -29,7 +33,9 @@ pub(crate) fn parse(arguments: Arguments) -> Result<Value, ToolError> {
 }
 
 fn malformed(text: &str, error: &serde_json::Error) -> ToolError {
-    let message = if error.is_eof() || !text.ends_with(['}', ']']) {
+    let message = if !text.starts_with('{') {
+        "the arguments are no JSON object; write them like {\"path\": \"a.txt\"}".to_owned()
+    } else if error.is_eof() || !text.ends_with(['}', ']']) {
         // Running the part that arrived could write half a file.
         format!(
             "the arguments are cut off after {} characters, so nothing was run; send the call \
@@ -69,11 +75,34 @@ pub(crate) fn fit(tool: &PreparedTool, args: &mut Value) -> Result<(), ToolError
         ))
     })?;
     validator.check_hiding(args, tool.tool.meta().secret_params).map_err(|errors| {
+        let unknown = unknown_parameters(schema, args);
         ToolError::invalid_arguments(format!(
-            "the arguments of {} don't fit: {errors}",
+            "the arguments of {} don't fit: {errors}{unknown}",
             tool.tool.name()
         ))
     })
+}
+
+/// A note on arguments that the schema doesn't know: likely what a fault is about.
+fn unknown_parameters(schema: &Value, args: &Value) -> String {
+    let known = schema.get("properties").and_then(Value::as_object);
+    let known: Vec<&str> = known.into_iter().flat_map(Map::keys).map(String::as_str).collect();
+    let given = args.as_object().into_iter().flat_map(Map::keys);
+    let unknown: Vec<String> = given
+        .filter(|name| !known.contains(&name.as_str()))
+        .take(MAX_UNKNOWN)
+        .map(|name| {
+            let shown: String = name.chars().take(40).collect();
+            match suggest::nearest(name, known.iter().copied()) {
+                Some(nearest) => format!("`{shown}` (did you mean `{nearest}`?)"),
+                None => format!("`{shown}`"),
+            }
+        })
+        .collect();
+    match unknown.as_slice() {
+        [] => String::new(),
+        names => format!("; not parameters of it: {}", names.join(", ")),
+    }
 }
 
 /// Gives required parameters that are missing the default that their schema states: asked for, so
@@ -139,5 +168,16 @@ mod tests {
         }
         let cut = parse(Arguments::Text(r#"{"content":"half"#.into())).unwrap_err();
         assert!(cut.to_value().to_string().contains("cut off"), "{cut:?}");
+        let word = parse(Arguments::Text("a.txt".into())).unwrap_err();
+        assert!(word.to_value().to_string().contains("no JSON object"), "{word:?}");
+    }
+
+    #[test]
+    fn a_fault_names_the_parameters_that_do_not_exist() {
+        let schema = json!({"properties": {"path": {}, "limit": {}}});
+        let note = |args| unknown_parameters(&schema, &args);
+        assert_eq!(note(json!({"path": 1})), "");
+        let note = note(json!({"file_path": 1, "zzz": 2}));
+        assert_eq!(note, "; not parameters of it: `file_path` (did you mean `path`?), `zzz`");
     }
 }

@@ -38,7 +38,7 @@ pub(crate) enum Gated {
 /// Why a gate stopped a call.
 pub(crate) struct Stopped {
     /// The tool, as far as it was found.
-    tool: Option<Arc<str>>,
+    pub(crate) tool: Option<Arc<str>>,
     error: ToolError,
 }
 

@@ -170,7 +170,8 @@ impl Runtime {
         let gated = pipeline::gates(self, session, call, &mut trace);
         let (tool, arguments) = match gated {
             Ok(Gated::Ready(ready)) => (Some(ready.tool.tool.name().to_owned()), Some(ready.args)),
-            Ok(Gated::Answered(_)) | Err(_) => (None, None),
+            Ok(Gated::Answered(_)) => (None, None),
+            Err(stopped) => (stopped.tool.as_deref().map(str::to_owned), None),
         };
         DryRun { tool, arguments, decisions: trace.into_decisions() }
     }
@@ -198,9 +199,9 @@ impl std::fmt::Debug for Runtime {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DryRun {
-    /// The tool that would run; none if a gate stops the call or a bridge answers it.
+    /// The tool that was meant, as far as it was found; none if a bridge answers the call.
     pub tool: Option<String>,
-    /// The arguments it would run with.
+    /// The arguments it would run with; none if a gate stops the call.
     pub arguments: Option<serde_json::Value>,
     /// What each gate decided, in order.
     pub decisions: Vec<Decision>,

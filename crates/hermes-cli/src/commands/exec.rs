@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hermes_registry::{CancellationToken, Services};
+use hermes_registry::{CancellationToken, MAX_NAME_LEN, Services};
 use hermes_tools::{CallOutcome, Runtime, Session, ToolCall};
 use tokio::sync::mpsc;
 use unicode_width::UnicodeWidthStr as _;
@@ -164,12 +164,14 @@ impl Run<'_> {
     fn show(&mut self, outcome: &CallOutcome) -> io::Result<()> {
         let shown = self.watcher.take(&outcome.id).unwrap_or_default();
         let emoji = if shown.emoji.is_empty() { "⚡" } else { shown.emoji };
+        // A name that is no tool's may hold anything, escape sequences too.
         let tool = outcome.tool.as_deref().unwrap_or(&outcome.called);
+        let tool = preview::cut(&preview::one_line(tool), MAX_NAME_LEN);
         let time = format!("{:.1}s", outcome.duration.as_secs_f64());
         let width = self.ui.out.width().unwrap_or(80);
         let called = match outcome.called.as_str() {
             called if called == tool => String::new(),
-            called => format!(" (called {})", preview::cut(called, 32)),
+            called => format!(" (called {})", preview::cut(&preview::one_line(called), 32)),
         };
         let taken = tool.width() + called.width() + time.len() + 7;
         let room = width.saturating_sub(taken);
