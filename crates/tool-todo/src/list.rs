@@ -94,14 +94,19 @@ struct Draft {
     id: Option<String>,
     content: Option<String>,
     status: Option<Status>,
+    // A status was given, yet it is none there is.
+    odd_status: bool,
 }
 
 impl Draft {
     fn new(fields: &Map<String, Value>) -> Self {
+        let status = fields.get("status").filter(|status| !status.is_null());
+        let known = status.and_then(Value::as_str).and_then(Status::parse);
         Self {
             id: text_of(fields.get("id")),
             content: text_of(fields.get("content")).map(cut),
-            status: fields.get("status").and_then(Value::as_str).and_then(Status::parse),
+            status: known,
+            odd_status: status.is_some() && known.is_none(),
         }
     }
 
@@ -163,6 +168,14 @@ impl TodoList {
         let drafts: Vec<Draft> = sent.iter().filter_map(Value::as_object).map(Draft::new).collect();
         let mut notes = Vec::new();
         note_count(&mut notes, sent.len() - drafts.len(), "ignored", "because it is no object");
+        let odd = drafts.iter().filter(|draft| draft.odd_status).count();
+        let why = "because its status is none of pending, in_progress, completed, cancelled";
+        note_count(
+            &mut notes,
+            odd,
+            if merge { "left as far as it was" } else { "taken as pending" },
+            why,
+        );
         if merge {
             let nameless = drafts.iter().filter(|draft| draft.id.is_none()).count();
             note_count(&mut notes, nameless, "ignored", "because a merge needs an id");
@@ -326,6 +339,18 @@ mod tests {
         let note = reply["note"].as_str().unwrap_or_default();
         assert_eq!(note.is_empty(), noted.is_empty(), "{note}");
         assert!(noted.iter().all(|part| note.contains(part)), "{note}");
+    }
+
+    #[test]
+    fn a_status_that_does_not_exist_is_noted() {
+        let mut list = TodoList::default();
+        let done = json!([{"id": "a", "content": "x", "status": "done"}]);
+        let notes = list.apply(&done, false).unwrap();
+        assert!(notes[0].contains("taken as pending"), "{notes:?}");
+        let notes = list.apply(&done, true).unwrap();
+        assert!(notes[0].contains("left as far as it was"), "{notes:?}");
+        let fine = json!([{"id": "a", "status": " COMPLETED "}, {"id": "b", "status": null}]);
+        assert!(list.apply(&fine, true).unwrap().is_empty());
     }
 
     #[test]
