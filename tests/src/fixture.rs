@@ -8,68 +8,13 @@ use hermes_registry::{
     Check, Concurrency, Exposure, Kind, Owner, Registry, Tool, ToolContext, ToolFuture, ToolMeta,
     ToolOutput,
 };
+use hermes_tools::toolset::catalog;
 use serde_json::Value;
 
 use table::TABLE;
 
 /// The owner of the tools.
 pub const OWNER: &str = "core";
-
-/// The tools that tool search never hides.
-const CORE: [&str; 52] = [
-    "browser_back",
-    "browser_cdp",
-    "browser_click",
-    "browser_console",
-    "browser_dialog",
-    "browser_get_images",
-    "browser_navigate",
-    "browser_press",
-    "browser_scroll",
-    "browser_snapshot",
-    "browser_type",
-    "browser_vision",
-    "clarify",
-    "close_terminal",
-    "computer_use",
-    "cronjob",
-    "delegate_task",
-    "execute_code",
-    "ha_call_service",
-    "ha_get_state",
-    "ha_list_entities",
-    "ha_list_services",
-    "image_generate",
-    "kanban_attach",
-    "kanban_attach_url",
-    "kanban_attachments",
-    "kanban_block",
-    "kanban_comment",
-    "kanban_complete",
-    "kanban_create",
-    "kanban_heartbeat",
-    "kanban_link",
-    "kanban_list",
-    "kanban_show",
-    "kanban_unblock",
-    "memory",
-    "patch",
-    "process",
-    "read_file",
-    "read_terminal",
-    "search_files",
-    "session_search",
-    "skill_manage",
-    "skill_view",
-    "skills_list",
-    "terminal",
-    "text_to_speech",
-    "todo",
-    "vision_analyze",
-    "web_extract",
-    "web_search",
-    "write_file",
-];
 
 /// All built-in tools, without availability checks.
 pub fn builtin_registry() -> Registry {
@@ -113,7 +58,7 @@ fn register(finish: impl Fn(&str, Tool) -> Tool) -> Registry {
 fn meta(name: &str, emoji: &'static str) -> ToolMeta {
     let mut meta = ToolMeta::DEFAULT;
     meta.emoji = emoji;
-    meta.exposure = if CORE.contains(&name) { Exposure::Core } else { Exposure::Deferrable };
+    meta.exposure = if catalog::is_core(name) { Exposure::Core } else { Exposure::Deferrable };
     meta.kind = match name {
         "todo" | "memory" | "session_search" | "delegate_task" => Kind::AgentLevel,
         _ => Kind::Ordinary,
@@ -141,7 +86,7 @@ mod tests {
         let snapshot = builtin_registry().snapshot();
         assert_eq!(snapshot.tools().count(), 79);
         assert_eq!(snapshot.toolsets().len(), 29);
-        for name in CORE {
+        for name in catalog::CORE {
             assert_eq!(snapshot.get(name).unwrap().meta().exposure, Exposure::Core);
         }
         let read = snapshot.get("read_file").unwrap();

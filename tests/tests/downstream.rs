@@ -1,15 +1,30 @@
 //! Programs outside the workspace that use the registry as a stranger would.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::{fs, io};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)
 }
 
+/// Gives a fixture the lock file of the workspace, of which cargo keeps what it needs: the same
+/// versions as everywhere, without a question to the network.
+fn lock(fixture: &Path) -> io::Result<()> {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
+    let own = fixture.join("Cargo.lock");
+    if own.exists() {
+        return Ok(());
+    }
+    // Tests run side by side: none may see half a file.
+    let draft = fixture.join(format!("Cargo.lock.{}", std::process::id()));
+    fs::copy(workspace, &draft)?;
+    fs::rename(draft, own)
+}
+
 /// Runs cargo on a fixture, with a target folder that outlives the test but not `cargo clean`.
 fn cargo(command: &str, name: &str, profile: &str) -> io::Result<Output> {
+    lock(&fixture(name))?;
     #[expect(clippy::disallowed_methods, reason = "tests drive cargo itself")]
     let mut cargo = Command::new(env!("CARGO"));
     cargo

@@ -10,6 +10,7 @@ use hermes_tools::search::{
     ToolSearchConfig, ToolSource, answer_describe, answer_search, assemble, estimate_tokens,
     is_bridge, resolve_call, should_activate,
 };
+use hermes_tools::toolset::catalog;
 use serde_json::{Map, Value, json};
 
 use super::Binding;
@@ -24,62 +25,6 @@ pub(crate) const AREA: &[(&str, Binding)] = &[
     ("repair_tool_name", Binding::Actual(repair_tool_name)),
     ("sanitize_error", Binding::Checked(sanitize_error)),
     ("bridge_resolve", Binding::Actual(bridge_resolve)),
-];
-
-/// Tools that are never withheld.
-const CORE: &[&str] = &[
-    "web_search",
-    "web_extract",
-    "terminal",
-    "process",
-    "read_terminal",
-    "close_terminal",
-    "read_file",
-    "write_file",
-    "patch",
-    "search_files",
-    "vision_analyze",
-    "image_generate",
-    "skills_list",
-    "skill_view",
-    "skill_manage",
-    "browser_navigate",
-    "browser_snapshot",
-    "browser_click",
-    "browser_type",
-    "browser_scroll",
-    "browser_back",
-    "browser_press",
-    "browser_get_images",
-    "browser_vision",
-    "browser_console",
-    "browser_cdp",
-    "browser_dialog",
-    "text_to_speech",
-    "todo",
-    "memory",
-    "session_search",
-    "clarify",
-    "execute_code",
-    "delegate_task",
-    "cronjob",
-    "ha_list_entities",
-    "ha_get_state",
-    "ha_list_services",
-    "ha_call_service",
-    "kanban_show",
-    "kanban_list",
-    "kanban_complete",
-    "kanban_block",
-    "kanban_heartbeat",
-    "kanban_comment",
-    "kanban_create",
-    "kanban_link",
-    "kanban_unblock",
-    "kanban_attach",
-    "kanban_attach_url",
-    "kanban_attachments",
-    "computer_use",
 ];
 
 /// Registered tools that aren't core.
@@ -156,7 +101,7 @@ pub(crate) fn ts_assemble(input: &Value) -> Result<Value, String> {
     let definitions = tools.iter().map(definition).collect::<Result<_, _>>()?;
     let deferrable = |name: &str| {
         let known = registered.iter().any(|tool| tool == name) || OTHER_BUILTINS.contains(&name);
-        known && !CORE.contains(&name) && !is_bridge(name)
+        known && !catalog::is_core(name) && !is_bridge(name)
     };
     let result =
         assemble(definitions, &config(input.get("config")), context_length(input), deferrable);
@@ -205,7 +150,7 @@ pub(crate) fn ts_bridge(input: &Value, expect: &Value) -> Result<(), String> {
             .filter_map(|tool| text(tool, "name").or(tool.as_str()))
             .collect(),
     };
-    let is_core = |name: &str| CORE.contains(&name) || core.contains(&name);
+    let is_core = |name: &str| catalog::is_core(name) || core.contains(&name);
     let mut entries = expand(input, "catalog")?
         .iter()
         .map(entry)
