@@ -22,6 +22,7 @@ pub(crate) enum Fault {
     EmptyOld,
     Identical,
     Ambiguous,
+    Conflict,
     BadRegex,
     Io,
     Timeout,
@@ -46,6 +47,7 @@ impl Fault {
             Self::EmptyOld => "empty_old",
             Self::Identical => "identical",
             Self::Ambiguous => "ambiguous",
+            Self::Conflict => "conflict",
             Self::BadRegex => "bad_regex",
             Self::Io => "io",
             Self::Timeout => "timeout",
@@ -56,6 +58,7 @@ impl Fault {
     const fn kind(self) -> ErrorKind {
         match self {
             Self::NotFound => ErrorKind::NotFound,
+            Self::Conflict => ErrorKind::Conflict,
             Self::Device | Self::Blocked | Self::Denied => ErrorKind::Denied,
             Self::Io => ErrorKind::Internal,
             Self::Timeout => ErrorKind::Timeout,

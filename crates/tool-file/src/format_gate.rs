@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use granit_parser::Parser;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
-use granit_parser::Parser;
 
 /// What the check of a new content says.
 #[derive(Clone, Debug, PartialEq, Eq)]

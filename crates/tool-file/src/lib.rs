@@ -8,6 +8,7 @@ mod edit;
 mod fault;
 mod format_gate;
 mod guard;
+mod lock;
 mod patch;
 mod path;
 mod read_file;

@@ -15,7 +15,7 @@ use crate::fault::{Fault, check_interrupt, io_error};
 use crate::format_gate::{self, Gate};
 use crate::path::{Resolved, resolve};
 use crate::text::{decode, encode};
-use crate::{args, diff, display_text, guard, read_file, store};
+use crate::{args, diff, display_text, guard, lock, read_file, store};
 
 register! {
     pub static PATCH;
@@ -101,7 +101,7 @@ fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
     guard::refuse_secret(cx, &path)?;
     check_interrupt(cx)?;
 
-    let _lock = store::lock(&path.real);
+    let mut held = lock::hold(cx, &path.real)?;
     let (file, metadata) = read_file::open_text(&path, spelling)?;
     if metadata.len() > MAX_SIZE {
         return Err(Fault::Io.error(format!(
@@ -138,8 +138,7 @@ fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
             format.encoding.name()
         ))
     })?;
-    let written = store::write(&path.real, Some(&metadata), &changed)
-        .map_err(|err| io_error("write", &path.real, &err))?;
+    let written = store::write(&mut held, &path.real, Some(&metadata), &changed)?;
     verify(&path, &changed)?;
 
     let resolved = path.real.display().to_string();

@@ -16,7 +16,7 @@ use crate::fault::{Fault, check_interrupt, io_error};
 use crate::format_gate::{self, Gate};
 use crate::path::{Resolved, resolve};
 use crate::text::{Encoding, Format, NotText, decode, encode, to_crlf};
-use crate::{args, guard, read_file, store};
+use crate::{args, guard, lock, read_file, store};
 
 register! {
     pub static WRITE_FILE;
@@ -72,7 +72,7 @@ fn write_file(args: Args, cx: ToolContext) -> ToolResult {
     guard::refuse_device(&path)?;
     check_interrupt(&cx)?;
 
-    let _lock = store::lock(&path.real);
+    let mut held = lock::hold(&cx, &path.real)?;
     let old = existing(&path, spelling)?;
     let before = Before::of(&path.real, old.as_ref())?;
     display_text::refuse_redaction_marks(before.text.as_deref(), content)?;
@@ -85,8 +85,7 @@ fn write_file(args: Args, cx: ToolContext) -> ToolResult {
     }
     let (bytes, encoding_warning) = before.encode(content);
     let dirs_created = create_folders(&path.real)?;
-    let written = store::write(&path.real, old.as_ref(), &bytes)
-        .map_err(|err| io_error("write", &path.real, &err))?;
+    let written = store::write(&mut held, &path.real, old.as_ref(), &bytes)?;
 
     let resolved = path.real.display().to_string();
     let mut result = Map::new();
