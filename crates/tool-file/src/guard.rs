@@ -124,6 +124,30 @@ pub(crate) fn refuse_special(path: &Resolved, metadata: &Metadata) -> Result<(),
     )))
 }
 
+/// Refuses a file that the user may not write to: a new file could take its place all the same,
+/// but that isn't what its permissions mean.
+#[cfg(unix)]
+pub(crate) fn refuse_unwritable(path: &Path) -> Result<(), ToolError> {
+    use rustix::fs::{Access, AtFlags, CWD, accessat};
+    use rustix::io::Errno;
+    let reason = match accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS) {
+        Err(Errno::ACCESS | Errno::PERM) => "its permissions don't allow this user to write to it",
+        Err(Errno::ROFS) => "it is on a file system that is read-only",
+        // Any other problem is told by the write itself.
+        _ => return Ok(()),
+    };
+    Err(Fault::Denied.error(format!("nothing was written to {}: {reason}", path.display())))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn refuse_unwritable(path: &Path) -> Result<(), ToolError> {
+    if path.metadata().is_ok_and(|metadata| metadata.permissions().readonly()) {
+        return Err(Fault::Denied
+            .error(format!("nothing was written: {} is marked as read-only", path.display())));
+    }
+    Ok(())
+}
+
 /// Whether the file's content is secret.
 pub(crate) fn is_secret(cx: &ToolContext, path: &Path) -> bool {
     let base = path.file_name().map(|name| name.to_string_lossy().to_lowercase());

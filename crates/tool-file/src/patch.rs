@@ -103,6 +103,7 @@ fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
 
     let mut held = lock::hold(cx, &path.real)?;
     let (file, metadata) = read_file::open_text(&path, spelling)?;
+    guard::refuse_unwritable(&path.real)?;
     if metadata.len() > MAX_SIZE {
         return Err(Fault::Io.error(format!(
             "{} has {} bytes; files above {MAX_SIZE} bytes aren't patched",

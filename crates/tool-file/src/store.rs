@@ -19,6 +19,8 @@ pub(crate) enum Written {
     InPlace,
     /// The file was overwritten, since its folder can't be written to.
     InPlaceUnsafe,
+    /// The file was overwritten, since a new one couldn't belong to its owner.
+    InPlaceOwner,
 }
 
 impl Written {
@@ -27,6 +29,10 @@ impl Written {
             Self::InPlaceUnsafe => Some(
                 "the folder can't be written to, so the file was overwritten in place: an \
                  interruption could have left it incomplete",
+            ),
+            Self::InPlaceOwner => Some(
+                "the file belongs to another user and shall stay theirs, so it was overwritten in \
+                 place: an interruption could have left it incomplete",
             ),
             Self::Replaced | Self::InPlace => None,
         }
@@ -38,6 +44,8 @@ impl Written {
 enum Failure {
     /// The file isn't what it was when it was read.
     Changed,
+    /// The new file couldn't be given to the owner of the old one.
+    Owner,
     Io(io::Error),
 }
 
@@ -62,6 +70,10 @@ pub(crate) fn write(
         Failure::Changed => Fault::Conflict.error(format!(
             "nothing was written: {} was changed by something else since it was read; read it \
              again before going on",
+            path.display()
+        )),
+        Failure::Owner => Fault::Denied.error(format!(
+            "nothing was written: a new {} couldn't be given to the file's owner",
             path.display()
         )),
         Failure::Io(err) => io_error("write", path, &err),
@@ -90,6 +102,10 @@ fn try_write(
         Err(Failure::Io(err)) if is_folder_closed(&err) => {
             overwrite(path, old, bytes)?;
             Ok(Written::InPlaceUnsafe)
+        }
+        Err(Failure::Owner) => {
+            overwrite(path, old, bytes)?;
+            Ok(Written::InPlaceOwner)
         }
         Err(failure) => Err(failure),
     }
@@ -172,22 +188,23 @@ fn has_other_names(_: &Metadata) -> bool {
 }
 
 #[cfg(unix)]
-fn keep_properties(path: &Path, old: &Metadata, new: &File) -> io::Result<()> {
+fn keep_properties(path: &Path, old: &Metadata, new: &File) -> Result<(), Failure> {
     use std::os::unix::fs::{MetadataExt, fchown};
     let now = new.metadata()?;
-    if (now.uid(), now.gid()) != (old.uid(), old.gid()) {
-        // Only root may give a file away; the group alone may be allowed.
-        let _ = fchown(new, Some(old.uid()), Some(old.gid()))
-            .or_else(|_| fchown(new, None, Some(old.gid())));
+    // Only root may give a file away; the group alone may be allowed.
+    if now.uid() != old.uid() {
+        fchown(new, Some(old.uid()), Some(old.gid())).map_err(|_| Failure::Owner)?;
+    } else if now.gid() != old.gid() {
+        let _ = fchown(new, None, Some(old.gid()));
     }
     keep_attributes(path, new);
     // Last, since a change of owner clears bits of the mode.
-    new.set_permissions(old.permissions())
+    Ok(new.set_permissions(old.permissions())?)
 }
 
 #[cfg(not(unix))]
-fn keep_properties(_: &Path, old: &Metadata, new: &File) -> io::Result<()> {
-    new.set_permissions(old.permissions())
+fn keep_properties(_: &Path, old: &Metadata, new: &File) -> Result<(), Failure> {
+    Ok(new.set_permissions(old.permissions())?)
 }
 
 /// Copies extended attributes as far as the file system and the permissions allow.

@@ -74,6 +74,9 @@ fn write_file(args: Args, cx: ToolContext) -> ToolResult {
 
     let mut held = lock::hold(&cx, &path.real)?;
     let old = existing(&path, spelling)?;
+    if old.is_some() {
+        guard::refuse_unwritable(&path.real)?;
+    }
     let before = Before::of(&path.real, old.as_ref())?;
     display_text::refuse_redaction_marks(before.text.as_deref(), content)?;
     let gate = format_gate::check(&path.real, before.text.as_deref(), content);
