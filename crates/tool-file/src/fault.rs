@@ -79,6 +79,12 @@ pub(crate) fn io_error(verb: &str, path: &Path, err: &io::Error) -> ToolError {
         io::ErrorKind::NotFound => Fault::NotFound,
         io::ErrorKind::PermissionDenied => Fault::Denied,
         io::ErrorKind::IsADirectory => Fault::IsDirectory,
+        io::ErrorKind::WouldBlock => {
+            return Fault::Device.error(format!(
+                "can't {verb} {}: it gives no data now, and isn't waited for",
+                path.display()
+            ));
+        }
         _ => Fault::Io,
     };
     fault.error(format!("can't {verb} {}: {err}", path.display()))

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use hermes_registry::{ToolContext, ToolError};
 
 use crate::fault::{Fault, check_interrupt, io_error};
+use crate::open;
 
 /// How long a call waits for its turn.
 const MAX_WAIT: Duration = Duration::from_secs(10);
@@ -104,7 +105,7 @@ fn open(path: &Path) -> Option<File> {
     if !std::fs::metadata(path).ok()?.is_file() {
         return None;
     }
-    File::open(path).or_else(|_| File::options().write(true).open(path)).ok()
+    open::open(path).or_else(|_| File::options().write(true).open(path)).ok()
 }
 
 fn is_at(file: &File, path: &Path) -> bool {

@@ -26,7 +26,7 @@ register! {
         pattern with `\\n` goes over lines). Target `files` finds files by name, newest first: a \
         glob such as `*.rs`, a glob with folders such as `src/**/*.rs`, a whole name, or a part \
         of one. Hidden files, binary files and what .gitignore or .ignore leaves out are passed \
-        over, unless `path` itself names them. `total_count` is the true number of results, up to \
+        over, unless `path` itself names them; so is all below /proc and /sys, single files excepted. `total_count` is the true number of results, up to \
         10,000; when `truncated` is true, `next_offset` is where to go on. Faster and safer than \
         grep, find or ls in a shell.",
     handler: search_files,
@@ -191,10 +191,10 @@ impl Search<'_> {
             let hint = if wanted.contains('\0') {
                 "files with a NUL are binary and never searched".to_owned()
             } else {
-                format!(
+                self.kernel_hint().unwrap_or_else(|| format!(
                     "no line matches in {} files; hidden, ignored and binary files aren't searched",
                     scan.searched
-                )
+                ))
             };
             result.insert("hint".to_owned(), hint.into());
         }
@@ -220,10 +220,22 @@ impl Search<'_> {
         self.put_paging(&mut result, found.len(), shown, reason);
         put_warnings(&mut result, unreadable, omitted as u64);
         if found.is_empty() && reason.is_none() {
-            let hint = "no file fits; hidden and ignored files aren't looked at";
+            let hint = self.kernel_hint().unwrap_or_else(|| {
+                "no file fits; hidden and ignored files aren't looked at".to_owned()
+            });
             result.insert("hint".to_owned(), hint.into());
         }
         Ok(Value::Object(result).into())
+    }
+
+    /// Said where nothing was looked at at all.
+    fn kernel_hint(&self) -> Option<String> {
+        let root = &self.root.real;
+        let inside = root.join("x");
+        (guard::is_kernel_state(&inside) && root.is_dir()).then(|| {
+            "folders below /proc and /sys aren't searched; name a single file in them as `path`"
+                .to_owned()
+        })
     }
 
     fn page<'t, T>(&self, all: &'t [T]) -> impl Iterator<Item = &'t T> {

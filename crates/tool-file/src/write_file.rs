@@ -1,6 +1,6 @@
 //! `write_file`: a whole new content for a file.
 
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use crate::display_text;
 use crate::fault::{Fault, check_interrupt, io_error};
 use crate::format_gate::{self, Gate};
+use crate::open::open;
 use crate::path::{Resolved, resolve};
 use crate::text::{Encoding, Format, NotText, decode, encode, to_crlf};
 use crate::{args, guard, lock, read_file, store};
@@ -146,8 +147,7 @@ impl Before {
             return Ok(Self::default());
         };
         let mut bytes = Vec::with_capacity(usize::try_from(old.len()).unwrap_or_default());
-        let read =
-            File::open(path).and_then(|file| file.take(MAX_OLD_SIZE).read_to_end(&mut bytes));
+        let read = open(path).and_then(|file| file.take(MAX_OLD_SIZE).read_to_end(&mut bytes));
         match read {
             Ok(_) => {}
             // A file may be replaced without being read.

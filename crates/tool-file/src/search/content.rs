@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Mutex;
@@ -14,6 +13,7 @@ use grep_searcher::{
 };
 
 use super::pattern::Pattern;
+use crate::open::open;
 use crate::text::{Encoding, decode_single_bytes};
 
 /// The most memory for one line, or for one file where matches go over lines.
@@ -111,10 +111,10 @@ fn search<S: Sink<Error = io::Error>>(
     sink: S,
 ) -> io::Result<()> {
     // A text that is held as a whole is looked at for NULs around matches only.
-    if pattern.multi_line && holds_nul(File::open(path)?)? {
+    if pattern.multi_line && holds_nul(open(path)?)? {
         return Ok(());
     }
-    searcher.search_file(&pattern.matcher, &File::open(path)?, sink)
+    searcher.search_file(&pattern.matcher, &open(path)?, sink)
 }
 
 fn holds_nul(mut file: impl Read) -> io::Result<bool> {

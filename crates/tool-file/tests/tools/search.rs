@@ -165,3 +165,24 @@ fn names_that_are_no_unicode_are_shown_as_far_as_they_can_be() {
     let result = world.call("search_files", json!({"pattern": "hit", "output_mode": "files_only"}));
     assert_eq!(result["files"], json!(["a\nb", "odd\u{fffd}"]));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_the_kernel_shows_is_searched_only_where_a_file_is_named() {
+    let world = World::new(&[]);
+    let search = |path: &str, pattern: &str, target: &str| {
+        world.call("search_files", json!({"path": path, "pattern": pattern, "target": target}))
+    };
+    for path in ["/proc", "/proc/self", "/sys/kernel"] {
+        let result = search(path, ".", "content");
+        check(&result, &json!({"total_count": 0, "truncated": false}));
+        assert!(result["hint"].as_str().unwrap().contains("/proc and /sys"), "{result}");
+    }
+    check(&search("/proc", "*", "files"), &json!({"total_count": 0}));
+    check(&search("/proc/self/status", "^Pid:", "content"), &json!({"total_count": 1}));
+    check(&search("/proc/kmsg", "x", "content"), &json!({"error_kind": "device"}));
+    check(
+        &world.call("read_file", json!({"path": "/proc/kmsg"})),
+        &json!({"error_kind": "device"}),
+    );
+}
