@@ -32,6 +32,30 @@ pub(crate) struct Row {
     pub(crate) after: Vec<String>,
 }
 
+impl Row {
+    /// How many characters its lines have.
+    pub(crate) fn chars(&self) -> usize {
+        let around = self.before.iter().chain(&self.after);
+        around.chain([&self.text]).map(|line| line.chars().count()).sum()
+    }
+
+    /// Leaves out lines around the match, the farthest first, until no more than `max` characters
+    /// are left.
+    pub(crate) fn shrink(&mut self, max: usize) {
+        let mut chars = self.chars();
+        while chars > max {
+            let far = if self.before.len() > self.after.len() {
+                self.before.remove(0)
+            } else if let Some(far) = self.after.pop() {
+                far
+            } else {
+                return;
+            };
+            chars -= far.chars().count();
+        }
+    }
+}
+
 fn searcher(pattern: &Pattern, context: usize) -> Searcher {
     let mut builder = SearcherBuilder::new();
     builder

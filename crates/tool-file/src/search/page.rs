@@ -15,8 +15,10 @@ use crate::guard;
 const SCAN_CAP: u64 = 10_000;
 /// How many files are searched between two looks at what was found.
 const BATCH: usize = 512;
-/// About how many characters the rows of a page may hold.
-const MAX_PAGE_CHARS: usize = 2_000_000;
+/// About how many characters the rows of a page may hold, the lines around them included.
+const MAX_PAGE_CHARS: usize = 60_000;
+/// What a row takes beside its lines: its path by name, its number and the punctuation.
+const ROW_EXTRA: usize = 50;
 
 /// What counts as a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +115,7 @@ impl Scan {
     }
 
     /// The rows from number `offset` on, by file. They may be fewer than `limit` where they are
-    /// long.
+    /// long; one there is, and lines around it are left out until it fits.
     pub(crate) fn rows(
         &mut self,
         cx: &ToolContext,
@@ -130,7 +132,7 @@ impl Scan {
                 skip -= hit.count;
                 continue;
             }
-            if left == 0 || chars > MAX_PAGE_CHARS {
+            if left == 0 || chars >= MAX_PAGE_CHARS {
                 break;
             }
             check_interrupt(cx)?;
@@ -141,18 +143,31 @@ impl Scan {
                 continue;
             };
             skip = 0;
+            if page.is_empty()
+                && let Some(first) = rows.first_mut()
+            {
+                first.shrink(MAX_PAGE_CHARS - ROW_EXTRA);
+            }
+            let extra = hit.path.as_os_str().len() + ROW_EXTRA;
+            let (found, mut used) = (rows.len(), chars);
             let fit = rows
                 .iter()
                 .take_while(|row| {
-                    let fits = chars <= MAX_PAGE_CHARS;
-                    chars += row.text.len();
-                    chars += row.before.iter().chain(&row.after).map(String::len).sum::<usize>();
+                    let is_first = used == 0;
+                    used += row.chars() + extra;
+                    let fits = is_first || used <= MAX_PAGE_CHARS;
+                    chars = if fits { used } else { MAX_PAGE_CHARS };
                     fits
                 })
                 .count();
             rows.truncate(fit);
             left -= rows.len();
-            page.push((hit.path.clone(), rows));
+            if !rows.is_empty() {
+                page.push((hit.path.clone(), rows));
+            }
+            if fit < found {
+                break;
+            }
         }
         Ok(page)
     }

@@ -186,3 +186,30 @@ fn what_the_kernel_shows_is_searched_only_where_a_file_is_named() {
         &json!({"error_kind": "device"}),
     );
 }
+
+#[test]
+fn a_page_is_bounded_by_characters() {
+    let lines: String = (0..300).map(|n| format!("hit {n} {}\n", "x".repeat(480))).collect();
+    let world = World::new(&[("a", lines.as_bytes()), ("b", b"hit last\n")]);
+    let search = |offset: u64, context: u64| {
+        world.call(
+            "search_files",
+            json!({"pattern": "hit", "limit": 1000, "offset": offset, "context": context}),
+        )
+    };
+    let mut offset = 0;
+    let mut pages = 0;
+    while offset < 301 {
+        let page = search(offset, 0);
+        assert!(page.to_string().len() < 65_000);
+        pages += 1;
+        let next = page["next_offset"].as_u64();
+        check(&page, &json!({"total_count": 301, "truncated": next.is_some()}));
+        assert!(page["matches_text"].as_str().unwrap().contains(&format!("hit {offset} ")));
+        offset = next.unwrap_or(301);
+    }
+    assert_eq!(pages, 3);
+    let wide = search(150, 100);
+    assert!((40_000..65_000).contains(&wide.to_string().len()));
+    check(&wide, &json!({"truncated": true, "next_offset": 151}));
+}
