@@ -1,7 +1,7 @@
 //! Searching in files: counting in all of them, then reading the rows of one page.
 
 use std::collections::VecDeque;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -143,11 +143,25 @@ fn search<S: Sink<Error = io::Error>>(
     path: &Path,
     sink: S,
 ) -> io::Result<()> {
-    // A text that is held as a whole is looked at for NULs around matches only.
-    if pattern.multi_line && holds_nul(open(path)?)? {
-        return Ok(());
+    let mut file = open(path)?;
+    if pattern.multi_line {
+        if file.metadata()?.len() > MAX_HEAP as u64 {
+            return Err(io::Error::other(
+                "larger than 32 MiB, the most for a pattern that goes over lines",
+            ));
+        }
+        // A text that is held as a whole is looked at for NULs around matches only.
+        if holds_nul(&mut file)? {
+            return Ok(());
+        }
+        file.rewind()?;
     }
-    searcher.search_file(&pattern.matcher, &open(path)?, sink)
+    searcher.search_file(&pattern.matcher, &file, sink)
+}
+
+/// Whether a file is binary, and so isn't searched.
+pub(crate) fn is_binary(path: &Path) -> io::Result<bool> {
+    holds_nul(open(path)?)
 }
 
 fn holds_nul(mut file: impl Read) -> io::Result<bool> {

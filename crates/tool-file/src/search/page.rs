@@ -1,6 +1,7 @@
 //! One page out of all that a content search finds.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use hermes_registry::{ToolContext, ToolError};
@@ -20,6 +21,9 @@ const MAX_PAGE_CHARS: usize = 60_000;
 /// What a row takes beside its lines: its path by name, its number and the punctuation.
 const ROW_EXTRA: usize = 50;
 
+/// How many files that couldn't be searched are named.
+const MAX_NAMED: usize = 5;
+
 /// What counts as a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
@@ -35,6 +39,8 @@ pub(crate) struct Scan {
     pub(crate) hits: Vec<Hit>,
     pub(crate) searched: usize,
     pub(crate) unreadable: usize,
+    /// The first of the files among them, with the reason.
+    pub(crate) skipped: Vec<(PathBuf, String)>,
     /// Matching lines in files whose content isn't shown.
     pub(crate) omitted: u64,
     /// Why not everything was searched.
@@ -77,9 +83,12 @@ pub(crate) fn scan(
         let complete = counts.len() == batch.len();
         scan.searched += counts.len();
         for (path, count) in batch.into_iter().zip(counts) {
-            let Ok(count) = count else {
-                scan.unreadable += 1;
-                continue;
+            let count = match count {
+                Ok(count) => count,
+                Err(err) => {
+                    scan.skip(path, &err);
+                    continue;
+                }
             };
             if count == 0 {
                 continue;
@@ -109,6 +118,13 @@ pub(crate) fn scan(
 }
 
 impl Scan {
+    fn skip(&mut self, path: &Path, err: &io::Error) {
+        self.unreadable += 1;
+        if self.skipped.len() < MAX_NAMED {
+            self.skipped.push((path.to_owned(), err.to_string()));
+        }
+    }
+
     /// How many matching lines there are.
     pub(crate) fn lines(&self) -> u64 {
         self.hits.iter().map(|hit| hit.count).sum()
@@ -139,6 +155,7 @@ impl Scan {
             let in_file = usize::try_from(hit.count - skip).unwrap_or(usize::MAX);
             let Ok(mut rows) = content::rows(pattern, &hit.path, skip, left.min(in_file), context)
             else {
+                // It is gone or closed since it was counted.
                 self.unreadable += 1;
                 continue;
             };

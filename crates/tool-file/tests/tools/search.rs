@@ -213,3 +213,40 @@ fn a_page_is_bounded_by_characters() {
     assert!((40_000..65_000).contains(&wide.to_string().len()));
     check(&wide, &json!({"truncated": true, "next_offset": 151}));
 }
+
+#[test]
+fn what_is_not_searched_is_named() {
+    let world = World::new(&[("bin.xyz", b"TODO\0\x01"), ("big.txt", b"a\n"), ("f", b"a\nb\n")]);
+    let big = fs::OpenOptions::new().append(true).open(world.path("big.txt")).unwrap();
+    big.set_len(33 * 1024 * 1024).unwrap();
+    let search =
+        |args: Value| world.call("search_files", json!({"pattern": args[0], "path": args[1]}));
+    let result = search(json!(["a\\nb", "."]));
+    check(
+        &result,
+        &json!({"total_count": 1, "warning": "1 file or folder couldn't be read: big.txt (larger \
+            than 32 MiB, the most for a pattern that goes over lines)"}),
+    );
+    let result = search(json!(["TODO", "bin.xyz"]));
+    check(&result, &json!({"total_count": 0}));
+    assert!(result["hint"].as_str().unwrap().contains("is binary"), "{result}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_path_that_may_not_be_read_is_an_error() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new(&[("f", b"x\n"), ("d/f", b"x\n")]);
+    let kind = |path: &str, target: &str| {
+        fs::set_permissions(world.path(path), fs::Permissions::from_mode(0)).unwrap();
+        let closed = fs::File::open(world.path(path)).is_err();
+        let args = json!({"pattern": "x", "path": path, "target": target});
+        let result = world.call("search_files", args);
+        fs::set_permissions(world.path(path), fs::Permissions::from_mode(0o700)).unwrap();
+        // Root may read everything.
+        if closed { result["error_kind"].clone() } else { json!("denied") }
+    };
+    assert_eq!(kind("f", "content"), "denied");
+    assert_eq!(kind("d", "content"), "denied");
+    assert_eq!(kind("d", "files"), "denied");
+}
