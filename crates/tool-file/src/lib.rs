@@ -9,6 +9,7 @@ mod fault;
 mod format_gate;
 mod guard;
 mod lock;
+mod miss;
 mod open;
 mod patch;
 mod path;

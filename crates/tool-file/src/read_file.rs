@@ -141,6 +141,13 @@ pub(crate) fn stat(path: &Resolved, spelling: &str) -> Result<Metadata, ToolErro
 }
 
 fn not_found(path: &Resolved, spelling: &str) -> ToolError {
+    if path.given.is_symlink() {
+        return Fault::NotFound.error(format!(
+            "{} is a broken link to {}, which doesn't exist",
+            path.given.display(),
+            path.real.display()
+        ));
+    }
     let similar = similar_paths(&path.given, spelling);
     let mut message = format!("there is no {}", path.given.display());
     if let Some(first) = similar.first() {

@@ -11,6 +11,7 @@ fn patching() {
         ("lat.txt", b"caf\xE9 one\ntwo\n"),
         ("w.txt", b"a\r\nb\r\nc\r\n"),
         ("many", b"x\ny\nx\n"),
+        ("twice", b"x x\ny\nx x x\n"),
     ]);
     let patch = |path: &str, old: &str, new: &str| {
         let args = json!({"mode": "replace", "path": path, "old_string": old, "new_string": new});
@@ -27,6 +28,9 @@ fn patching() {
         &patch("many", "x", "z"),
         &json!({"error_kind": "ambiguous", "count": 2, "lines": [1, 3]}),
     );
+    let twice = patch("twice", "x", "z");
+    check(&twice, &json!({"error_kind": "ambiguous", "count": 5, "lines": [1, 3]}));
+    assert!(twice["error"].as_str().unwrap().contains("5 times, at lines 1, 3;"), "{twice}");
     let all = json!({"path": "many", "old_string": "x\n", "new_string": "", "replace_all": true});
     check(&world.call("patch", all), &json!({"success": true, "replacements": 2}));
     assert_eq!(world.bytes("many"), b"y\n");
@@ -63,7 +67,7 @@ fn patching_is_refused_before_anything_changes() {
         check(&world.call("patch", args), &json!({"error_kind": kind}));
     }
     let near = world.call("patch", edit("f", "def proces(x):", "x"));
-    assert!(near["error"].as_str().unwrap().contains("1| def process(x):"), "{near}");
+    assert!(near["error"].as_str().unwrap().contains("\n1|def process(x):"), "{near}");
     assert_eq!(world.bytes("f"), b"def process(x):\n");
 }
 
