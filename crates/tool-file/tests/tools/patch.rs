@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use crate::world::{World, check};
+use crate::world::{World, call, check};
 
 #[test]
 fn patching() {
@@ -86,4 +86,45 @@ fn edits_at_the_same_time_are_all_kept() {
         }
     });
     assert_eq!(world.bytes("f"), lines.replace("old", "new").as_bytes());
+}
+
+/// Where a process of `edits_of_several_processes_are_all_kept` works, and which lines are its own.
+const PROCESS: &str = "HERMES_TEST_PATCH_PROCESS";
+/// How many processes there are, and how many lines each of them changes.
+const SIZE: usize = 6;
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "starts itself, which is no command of a model")]
+fn edits_of_several_processes_are_all_kept() {
+    let lines: String = (0..SIZE * SIZE).map(|n| format!("line {n} old\n")).collect();
+    let world = World::new(&[("f", lines.as_bytes())]);
+    let processes: Vec<_> = (0..SIZE)
+        .map(|n| {
+            std::process::Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", "patch::one_of_several_processes"])
+                .env(PROCESS, format!("{n} {}", world.dir.path().display()))
+                .stdout(std::process::Stdio::null())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for mut process in processes {
+        assert!(process.wait().unwrap().success());
+    }
+    assert_eq!(world.bytes("f"), lines.replace("old", "new").as_bytes());
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "told by the test that starts it")]
+fn one_of_several_processes() {
+    // On its own it has nothing to do.
+    let Ok(told) = std::env::var(PROCESS) else { return };
+    let (number, dir) = told.split_once(' ').unwrap();
+    let number: usize = number.parse().unwrap();
+    for n in (0..SIZE).map(|n| n * SIZE + number) {
+        let args = json!({"path": "f", "old_string": format!("line {n} old"),
+                          "new_string": format!("line {n} new")});
+        let result = call("patch", args, hermes_registry::ToolContext::new(dir));
+        check(&result, &json!({"success": true}));
+    }
 }
