@@ -56,8 +56,7 @@ fn hold_within(cx: &ToolContext, path: &Path, wait: Duration) -> Result<Held, To
         match file.try_lock() {
             // Another process may have put a new file in its place meanwhile.
             Ok(()) if is_at(&file, path) => break Some(file),
-            Ok(()) => pause(cx, path, until)?,
-            Err(TryLockError::WouldBlock) => pause(cx, path, until)?,
+            Ok(()) | Err(TryLockError::WouldBlock) => pause(cx, path, until)?,
             Err(TryLockError::Error(err)) if err.kind() == io::ErrorKind::Unsupported => {
                 break None;
             }
