@@ -20,7 +20,7 @@ const BITS: usize = u64::BITS as usize;
 /// The most lines of the passage that are shown at one place.
 const MAX_LINES: usize = 40;
 
-/// The places of `content` that resemble the first line of `old`, with line numbers, and what
+/// The places of `content` that resemble the first line of `old`, as rows of `read_file`, and what
 /// tells the best one apart. None when nothing is alike.
 pub fn closest_lines(old: &str, content: &str) -> Option<String> {
     let anchor = old.lines().map(str::trim).find(|line| !line.is_empty())?;
@@ -38,12 +38,12 @@ pub fn closest_lines(old: &str, content: &str) -> Option<String> {
     for index in shown {
         let Some(line) = lines.get(index) else { break };
         if last.is_some_and(|last| last + 1 < index) {
-            snippet.push_str("   ...\n");
+            snippet.push_str("...\n");
         }
         last = Some(index);
         let line: String = line.chars().take(MAX_LINE).collect();
         // Writing to a string can't fail.
-        let _ = writeln!(snippet, "{:4}| {line}", index + 1);
+        let _ = writeln!(snippet, "{}|{line}", index + 1);
     }
     if let Some(difference) = lines.get(*first).and_then(|line| difference(old, line)) {
         let _ = writeln!(snippet, "line {} differs in {difference}", first + 1);
@@ -170,8 +170,7 @@ mod tests {
         let snippet = closest_lines("def proces(x):", content);
         assert_eq!(
             snippet.unwrap(),
-            "   2| \n   3| \n   4| def process(x):\n   5|     return x\n   6| \n   7| \n   8| end\n   \
-             9| def proces(y):"
+            "2|\n3|\n4|def process(x):\n5|    return x\n6|\n7|\n8|end\n9|def proces(y):"
         );
     }
 

@@ -9,6 +9,12 @@ use crate::text::to_lf;
 
 /// The most lines of a diff in a result.
 const MAX_LINES: usize = 400;
+/// About how many characters a diff in a result holds at most.
+const MAX_CHARS: usize = 20_000;
+/// The most characters of a line of a diff in a result.
+const MAX_LINE: usize = 500;
+/// Stands for the rest of such a line.
+const CUT: &str = "... [line cut]";
 /// From the first changed line to the last, how many lines of both texts are compared at most. The
 /// time grows faster than the lines do; what is longer counts as changed as a whole.
 const MAX_COMPARED: usize = 20_000;
@@ -88,7 +94,16 @@ fn put_lines(
     for &token in tokens {
         let line = input.interner[token];
         out.push(sign);
-        out.push_str(line);
+        match line.char_indices().nth(MAX_LINE).and_then(|(end, _)| line.get(..end)) {
+            Some(start) if line.trim_end_matches('\n').len() > start.len() => {
+                out.push_str(start);
+                out.push_str(CUT);
+                if line.ends_with('\n') {
+                    out.push('\n');
+                }
+            }
+            _ => out.push_str(line),
+        }
         if !line.ends_with('\n') {
             out.push_str("\n\\ No newline at end of file\n");
         }
@@ -97,10 +112,19 @@ fn put_lines(
 
 fn shorten(mut diff: String) -> String {
     let count = diff.lines().count();
-    if count > MAX_LINES {
-        let shown = diff.split_inclusive('\n').take(MAX_LINES).map(str::len).sum();
-        diff.truncate(shown);
-        let _ = writeln!(diff, "[{} more lines of the diff aren't shown]", count - MAX_LINES);
+    let mut chars = 0;
+    let shown: Vec<usize> = diff
+        .split_inclusive('\n')
+        .take(MAX_LINES)
+        .take_while(|line| {
+            chars += line.chars().count();
+            chars <= MAX_CHARS
+        })
+        .map(str::len)
+        .collect();
+    if shown.len() < count {
+        diff.truncate(shown.iter().sum());
+        let _ = writeln!(diff, "[{} more lines of the diff aren't shown]", count - shown.len());
     }
     diff
 }
@@ -149,6 +173,22 @@ mod tests {
         let long = unified("f", "", &"x\n".repeat(1000));
         assert_eq!(long.lines().count(), 401);
         assert!(long.ends_with("[603 more lines of the diff aren't shown]\n"));
+        let wide = unified("f", "", &format!("{}\n", "ä".repeat(499)).repeat(100));
+        assert!((19_000..20_100).contains(&wide.chars().count()));
+        assert!(wide.ends_with("[61 more lines of the diff aren't shown]\n"), "{wide}");
+    }
+
+    #[test]
+    fn long_lines_are_cut() {
+        let (fits, long) = ("x".repeat(500), "ä".repeat(100_000));
+        check(
+            &format!("{fits}\n"),
+            &format!("{fits}\n{long}"),
+            &format!(
+                "@@ -1 +1,2 @@\n {fits}\n+{}... [line cut]\n\\ No newline at end of file\n",
+                "ä".repeat(500)
+            ),
+        );
     }
 
     #[test]

@@ -23,6 +23,24 @@ pub(crate) fn refuse_numbered_rows(content: &str) -> Result<(), ToolError> {
     Ok(())
 }
 
+/// A passage without the row numbers and bars of `read_file`; none when not each of its lines has
+/// them. A line without text may lack them.
+pub(crate) fn without_row_numbers(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut numbered = false;
+    for line in text.split_inclusive('\n') {
+        if row_number(line).is_some() {
+            numbered = true;
+            out.push_str(line.split_once('|').map_or(line, |(_, rest)| rest));
+        } else if line.trim().is_empty() {
+            out.push_str(line);
+        } else {
+            return None;
+        }
+    }
+    numbered.then_some(out)
+}
+
 fn row_number(line: &str) -> Option<u64> {
     let (number, _) = line.trim_start().split_once('|')?;
     if number.bytes().all(|byte| byte.is_ascii_digit()) { number.parse().ok() } else { None }

@@ -22,6 +22,7 @@ pub(crate) enum Fault {
     EmptyOld,
     Identical,
     Ambiguous,
+    Conflict,
     BadRegex,
     Io,
     Timeout,
@@ -46,6 +47,7 @@ impl Fault {
             Self::EmptyOld => "empty_old",
             Self::Identical => "identical",
             Self::Ambiguous => "ambiguous",
+            Self::Conflict => "conflict",
             Self::BadRegex => "bad_regex",
             Self::Io => "io",
             Self::Timeout => "timeout",
@@ -56,6 +58,7 @@ impl Fault {
     const fn kind(self) -> ErrorKind {
         match self {
             Self::NotFound => ErrorKind::NotFound,
+            Self::Conflict => ErrorKind::Conflict,
             Self::Device | Self::Blocked | Self::Denied => ErrorKind::Denied,
             Self::Io => ErrorKind::Internal,
             Self::Timeout => ErrorKind::Timeout,
@@ -76,6 +79,12 @@ pub(crate) fn io_error(verb: &str, path: &Path, err: &io::Error) -> ToolError {
         io::ErrorKind::NotFound => Fault::NotFound,
         io::ErrorKind::PermissionDenied => Fault::Denied,
         io::ErrorKind::IsADirectory => Fault::IsDirectory,
+        io::ErrorKind::WouldBlock => {
+            return Fault::Device.error(format!(
+                "can't {verb} {}: it gives no data now, and isn't waited for",
+                path.display()
+            ));
+        }
         _ => Fault::Io,
     };
     fault.error(format!("can't {verb} {}: {err}", path.display()))

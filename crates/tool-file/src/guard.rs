@@ -61,9 +61,16 @@ const SECRET_HOME_FILES: &[&str] = &[
 const SECRET_HOME_FOLDERS: &[&str] = &["mcp-tokens", "skills/.hub"];
 
 const DEVICES: &[&str] = &[
-    "zero", "full", "random", "urandom", "stdin", "stdout", "stderr", "tty", "console", //
+    "zero", "full", "random", "urandom", "stdin", "stdout", "stderr", "tty", "console",
+    "kmsg", //
     "fd/0", "fd/1", "fd/2",
 ];
+
+/// Files below `/sys` whose reader waits for events of the kernel, wherever they are mounted there.
+const TRACE_PIPES: &[&str] = &["trace_pipe", "trace_pipe_raw"];
+
+/// Files below `/proc` whose reader waits for messages of the kernel, or gets all of its memory.
+const KERNEL_FILES: &[&str] = &["kmsg", "kcore", "acpi/event"];
 
 const PROC_SECRETS: &[&str] =
     &["environ", "cmdline", "maps", "smaps", "smaps_rollup", "numa_maps", "mem", "auxv", "pagemap"];
@@ -92,13 +99,26 @@ pub fn is_blocked_device(path: &Path) -> bool {
     if let Some(rest) = text.strip_prefix("/dev/") {
         return DEVICES.contains(&rest);
     }
+    if let Some(rest) = text.strip_prefix("/sys/") {
+        return rest.rsplit('/').next().is_some_and(|last| TRACE_PIPES.contains(&last));
+    }
     let Some(rest) = text.strip_prefix("/proc/") else { return false };
+    if KERNEL_FILES.contains(&rest) {
+        return true;
+    }
     let parts: Vec<&str> = rest.split('/').collect();
     match parts.as_slice() {
         [_, .., "fd", "0" | "1" | "2"] => true,
         [_, .., last] => PROC_SECRETS.contains(last),
         _ => false,
     }
+}
+
+/// Whether a path lies below a folder where the kernel shows its state: files without end, and
+/// reads that wait or change something.
+pub(crate) fn is_kernel_state(path: &Path) -> bool {
+    cfg!(target_os = "linux")
+        && ["/proc", "/sys"].iter().any(|root| path.starts_with(root) && path != Path::new(root))
 }
 
 /// Refuses devices: by name at every link on the way, before anything is opened.
@@ -122,6 +142,30 @@ pub(crate) fn refuse_special(path: &Resolved, metadata: &Metadata) -> Result<(),
         "{} is no regular file but a pipe, a socket or a device; it isn't opened",
         path.given.display()
     )))
+}
+
+/// Refuses a file that the user may not write to: a new file could take its place all the same,
+/// but that isn't what its permissions mean.
+#[cfg(unix)]
+pub(crate) fn refuse_unwritable(path: &Path) -> Result<(), ToolError> {
+    use rustix::fs::{Access, AtFlags, CWD, accessat};
+    use rustix::io::Errno;
+    let reason = match accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS) {
+        Err(Errno::ACCESS | Errno::PERM) => "its permissions don't allow this user to write to it",
+        Err(Errno::ROFS) => "it is on a file system that is read-only",
+        // Any other problem is told by the write itself.
+        _ => return Ok(()),
+    };
+    Err(Fault::Denied.error(format!("nothing was written to {}: {reason}", path.display())))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn refuse_unwritable(path: &Path) -> Result<(), ToolError> {
+    if path.metadata().is_ok_and(|metadata| metadata.permissions().readonly()) {
+        return Err(Fault::Denied
+            .error(format!("nothing was written: {} is marked as read-only", path.display())));
+    }
+    Ok(())
 }
 
 /// Whether the file's content is secret.
@@ -192,6 +236,14 @@ mod tests {
             ("/proc/12/task/13/maps", true),
             ("/proc/self/fd/1", true),
             ("/proc/self/fd/7", false),
+            ("/proc/kmsg", true),
+            ("/proc/../proc/kcore", true),
+            ("/dev/kmsg", true),
+            ("/sys/kernel/debug/tracing/trace_pipe", true),
+            ("/sys/kernel/tracing/per_cpu/cpu0/trace_pipe_raw", true),
+            ("/sys/kernel/tracing/trace", false),
+            ("/home/u/trace_pipe", false),
+            ("/proc/self/kmsg", false),
             ("/proc/cpuinfo", false),
             ("/proc/cmdline", false),
             ("/proc/self/status", false),

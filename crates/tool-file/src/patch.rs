@@ -9,13 +9,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::closest::closest_lines;
 use crate::edit::{Refusal, replace};
 use crate::fault::{Fault, check_interrupt, io_error};
 use crate::format_gate::{self, Gate};
 use crate::path::{Resolved, resolve};
 use crate::text::{decode, encode};
-use crate::{args, diff, display_text, guard, read_file, store};
+use crate::{args, diff, display_text, guard, lock, miss, read_file, store};
 
 register! {
     pub static PATCH;
@@ -101,8 +100,9 @@ fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
     guard::refuse_secret(cx, &path)?;
     check_interrupt(cx)?;
 
-    let _lock = store::lock(&path.real);
+    let mut held = lock::hold(cx, &path.real)?;
     let (file, metadata) = read_file::open_text(&path, spelling)?;
+    guard::refuse_unwritable(&path.real)?;
     if metadata.len() > MAX_SIZE {
         return Err(Fault::Io.error(format!(
             "{} has {} bytes; files above {MAX_SIZE} bytes aren't patched",
@@ -138,8 +138,7 @@ fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
             format.encoding.name()
         ))
     })?;
-    let written = store::write(&path.real, Some(&metadata), &changed)
-        .map_err(|err| io_error("write", &path.real, &err))?;
+    let written = store::write(&mut held, &path.real, Some(&metadata), &changed)?;
     verify(&path, &changed)?;
 
     let resolved = path.real.display().to_string();
@@ -185,35 +184,23 @@ fn refused(refusal: &Refusal, path: &Resolved, old: &str, text: &str) -> ToolErr
             Fault::Identical.error("`old_string` and `new_string` are the same: nothing to change")
         }
         Refusal::Ambiguous(lines) => {
-            let mut list: Vec<String> =
-                lines.iter().take(MAX_LINE_NUMBERS).map(ToString::to_string).collect();
-            if lines.len() > MAX_LINE_NUMBERS {
-                list.push("...".to_owned());
-            }
+            // A line may hold the passage several times.
+            let mut numbers = lines.clone();
+            numbers.dedup();
+            let more = if numbers.len() > MAX_LINE_NUMBERS { ", ..." } else { "" };
+            numbers.truncate(MAX_LINE_NUMBERS);
+            let list: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+            let noun = if list.len() == 1 { "line" } else { "lines" };
             Fault::Ambiguous
                 .error(format!(
-                    "`old_string` is in {shown} {} times, at lines {}; add lines around it until \
+                    "`old_string` is in {shown} {} times, at {noun} {}{more}; add lines around it until \
                      it is unique, or set `replace_all`",
                     lines.len(),
                     list.join(", ")
                 ))
                 .with_extra("count", lines.len())
-                .with_extra(
-                    "lines",
-                    lines.iter().take(MAX_LINE_NUMBERS).copied().collect::<Vec<_>>(),
-                )
+                .with_extra("lines", numbers)
         }
-        Refusal::NotFound => {
-            let err = Fault::NotFound;
-            match closest_lines(old, text) {
-                Some(snippet) => err.error(format!(
-                    "`old_string` isn't in {shown}. Did you mean one of these lines? Blanks and \
-                     letters must be the same.\n{snippet}"
-                )),
-                None => err
-                    .error(format!("`old_string` isn't in {shown}, nor is anything like it"))
-                    .with_extra("_hint", "read the file again: it may have changed"),
-            }
-        }
+        Refusal::NotFound => miss::not_found(&path.given, old, text),
     }
 }

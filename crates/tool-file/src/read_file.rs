@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use crate::args::{self, Limits, Paging, normalize_pagination};
 use crate::fault::{Fault, check_interrupt, io_error};
 use crate::guard;
+use crate::open::open;
 use crate::path::{Resolved, resolve};
 use crate::suggest::similar_paths;
 use crate::text::Encoding;
@@ -124,7 +125,7 @@ pub(crate) fn open_text(path: &Resolved, spelling: &str) -> Result<(File, Metada
     if guard::has_binary_extension(&name) {
         return Err(binary_error(path));
     }
-    let opened = File::open(&path.real).and_then(|file| Ok((file.metadata()?, file)));
+    let opened = open(&path.real).and_then(|file| Ok((file.metadata()?, file)));
     let (metadata, file) = opened.map_err(|err| io_error("open", &path.real, &err))?;
     // It may have been swapped since it was looked at.
     guard::refuse_special(path, &metadata)?;
@@ -140,6 +141,13 @@ pub(crate) fn stat(path: &Resolved, spelling: &str) -> Result<Metadata, ToolErro
 }
 
 fn not_found(path: &Resolved, spelling: &str) -> ToolError {
+    if path.given.is_symlink() {
+        return Fault::NotFound.error(format!(
+            "{} is a broken link to {}, which doesn't exist",
+            path.given.display(),
+            path.real.display()
+        ));
+    }
     let similar = similar_paths(&path.given, spelling);
     let mut message = format!("there is no {}", path.given.display());
     if let Some(first) = similar.first() {

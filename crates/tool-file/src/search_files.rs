@@ -1,21 +1,26 @@
 //! `search_files`: lines by a regular expression, or files by their names.
 
+use std::fs::Metadata;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hermes_registry::{Concurrency, Exposure, ResultLimit, ToolContext, ToolResult, register};
+use hermes_registry::{
+    Concurrency, Exposure, ResultLimit, ToolContext, ToolError, ToolResult, register,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::args::{self, Paging, normalize_pagination};
-use crate::fault::Fault;
+use crate::fault::{Fault, io_error};
 use crate::guard;
+use crate::open::open;
 use crate::path::resolve;
 use crate::read_file;
 use crate::search::names::NamePattern;
 use crate::search::page::{Unit, scan};
 use crate::search::walk::{self, Files, Root};
-use crate::search::{pattern, render};
+use crate::search::{content, pattern, render};
 
 register! {
     pub static SEARCH_FILES;
@@ -25,10 +30,11 @@ register! {
         regular expression (Rust's syntax; case counts unless the pattern begins with `(?i)`; a \
         pattern with `\\n` goes over lines). Target `files` finds files by name, newest first: a \
         glob such as `*.rs`, a glob with folders such as `src/**/*.rs`, a whole name, or a part \
-        of one. Hidden files, binary files and what .gitignore or .ignore leaves out are passed \
-        over, unless `path` itself names them. `total_count` is the true number of results, up to \
-        10,000; when `truncated` is true, `next_offset` is where to go on. Faster and safer than \
-        grep, find or ls in a shell.",
+        of one. Hidden files and what .gitignore or .ignore leaves out are passed over, unless \
+        `path` itself names them. The lines of binary files are never searched, nor is anything \
+        below /proc and /sys but a single file that `path` names. `total_count` is the true \
+        number of results, up to 10,000; when `truncated` is true, `next_offset` is where to go \
+        on. Faster and safer than grep, find or ls in a shell.",
     handler: search_files,
     emoji: "🔎",
     concurrency: Concurrency::reads_or("path", "."),
@@ -112,7 +118,9 @@ fn search_files(args: Args, cx: ToolContext) -> ToolResult {
     let path = resolve(&cx, spelling)?;
     guard::refuse_device(&path)?;
     guard::refuse_secret(&cx, &path)?;
-    guard::refuse_special(&path, &read_file::stat(&path, spelling)?)?;
+    let metadata = read_file::stat(&path, spelling)?;
+    guard::refuse_special(&path, &metadata)?;
+    refuse_unreadable(&path.real, &metadata)?;
     let search = Search {
         cx: &cx,
         root: Root::new(path.real, spelling),
@@ -126,6 +134,13 @@ fn search_files(args: Args, cx: ToolContext) -> ToolResult {
         target => Err(Fault::BadMode
             .error(format!("unknown target {target:?}; use \"content\" or \"files\""))),
     }
+}
+
+/// Where there is nothing that may be looked at, "no results" would be a wrong answer.
+fn refuse_unreadable(path: &Path, metadata: &Metadata) -> Result<(), ToolError> {
+    let tried =
+        if metadata.is_dir() { std::fs::read_dir(path).map(drop) } else { open(path).map(drop) };
+    tried.map_err(|err| io_error("search", path, &err))
 }
 
 impl Search<'_> {
@@ -186,15 +201,20 @@ impl Search<'_> {
             }
         };
         self.put_paging(&mut result, entries, shown, scan.limit_reason);
-        put_warnings(&mut result, scan.unreadable, scan.omitted);
+        let skipped: Vec<String> = scan
+            .skipped
+            .iter()
+            .map(|(path, reason)| format!("{} ({reason})", self.root.show(path)))
+            .collect();
+        put_warnings(&mut result, scan.unreadable, &skipped, scan.omitted);
         if total == 0 && scan.limit_reason.is_none() {
             let hint = if wanted.contains('\0') {
                 "files with a NUL are binary and never searched".to_owned()
             } else {
-                format!(
+                self.kernel_hint().or_else(|| self.binary_hint()).unwrap_or_else(|| format!(
                     "no line matches in {} files; hidden, ignored and binary files aren't searched",
                     scan.searched
-                )
+                ))
             };
             result.insert("hint".to_owned(), hint.into());
         }
@@ -218,12 +238,30 @@ impl Search<'_> {
         result.insert("files".to_owned(), page.into());
         let reason = if timed_out { Some("search_timeout") } else { capped.then_some("scan_cap") };
         self.put_paging(&mut result, found.len(), shown, reason);
-        put_warnings(&mut result, unreadable, omitted as u64);
+        put_warnings(&mut result, unreadable, &[], omitted as u64);
         if found.is_empty() && reason.is_none() {
-            let hint = "no file fits; hidden and ignored files aren't looked at";
+            let hint = self.kernel_hint().unwrap_or_else(|| {
+                "no file fits; hidden and ignored files aren't looked at".to_owned()
+            });
             result.insert("hint".to_owned(), hint.into());
         }
         Ok(Value::Object(result).into())
+    }
+
+    /// Said where the lines of the path itself can't be searched.
+    fn binary_hint(&self) -> Option<String> {
+        let root = &self.root.real;
+        (root.is_file() && content::is_binary(root).is_ok_and(|binary| binary))
+            .then(|| "the file is binary: it holds NULs, so its lines aren't searched".to_owned())
+    }
+
+    /// Said where nothing below the path is looked at.
+    fn kernel_hint(&self) -> Option<String> {
+        let root = &self.root.real;
+        (root.is_dir() && guard::is_kernel_state(&root.join("x"))).then(|| {
+            "folders below /proc and /sys aren't searched; name a single file in them as `path`"
+                .to_owned()
+        })
     }
 
     fn page<'t, T>(&self, all: &'t [T]) -> impl Iterator<Item = &'t T> {
@@ -258,9 +296,20 @@ impl Search<'_> {
     }
 }
 
-fn put_warnings(result: &mut Map<String, Value>, unreadable: usize, omitted: u64) {
+fn put_warnings(
+    result: &mut Map<String, Value>,
+    unreadable: usize,
+    skipped: &[String],
+    omitted: u64,
+) {
     if unreadable > 0 {
-        let warning = format!("{unreadable} files or folders couldn't be read");
+        let mut warning = match unreadable {
+            1 => "1 file or folder couldn't be read".to_owned(),
+            count => format!("{count} files or folders couldn't be read"),
+        };
+        if !skipped.is_empty() {
+            warning.push_str(&format!(": {}", skipped.join("; ")));
+        }
         result.insert("warning".to_owned(), warning.into());
     }
     if omitted > 0 {

@@ -3,9 +3,12 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Seek, Write};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use hermes_registry::ToolError;
 use tempfile::NamedTempFile;
+
+use crate::fault::{Fault, io_error};
+use crate::lock::{self, Held};
 
 /// How a file was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +19,8 @@ pub(crate) enum Written {
     InPlace,
     /// The file was overwritten, since its folder can't be written to.
     InPlaceUnsafe,
+    /// The file was overwritten, since a new one couldn't belong to its owner.
+    InPlaceOwner,
 }
 
 impl Written {
@@ -25,40 +30,84 @@ impl Written {
                 "the folder can't be written to, so the file was overwritten in place: an \
                  interruption could have left it incomplete",
             ),
+            Self::InPlaceOwner => Some(
+                "the file belongs to another user and shall stay theirs, so it was overwritten in \
+                 place: an interruption could have left it incomplete",
+            ),
             Self::Replaced | Self::InPlace => None,
         }
     }
 }
 
-/// Holds off other calls of this process on the same path while a file is read, changed and
-/// written, or else one of two edits at a time would be lost.
-pub(crate) fn lock(path: &Path) -> MutexGuard<'static, ()> {
-    use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
-    // Process-wide on purpose: two sessions of one process may edit the same file. Paths share
-    // locks, which costs a wait now and then and no memory.
-    static LOCKS: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
-    let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(path);
-    let [first, ..] = &LOCKS;
-    let index = usize::try_from(hash % 64).unwrap_or_default();
-    LOCKS.get(index).unwrap_or(first).lock().unwrap_or_else(PoisonError::into_inner)
+/// Why nothing was written.
+#[derive(Debug)]
+enum Failure {
+    /// The file isn't what it was when it was read.
+    Changed,
+    /// The new file couldn't be given to the owner of the old one.
+    Owner,
+    Io(io::Error),
 }
 
-/// Writes `bytes` to `path`, which has no symbolic link in it. `old` is what is there now.
+impl From<io::Error> for Failure {
+    fn from(err: io::Error) -> Self {
+        Self::Io(err)
+    }
+}
+
+/// Writes `bytes` to `path`, which has no symbolic link in it and is `held`. `old` is what was
+/// there when it was read; when something else is there now, nothing is written.
 ///
 /// The new file keeps mode, owner, group and extended attributes of the old one as far as that is
 /// permitted; a file that wasn't there gets what the umask leaves of 0666.
-pub(crate) fn write(path: &Path, old: Option<&Metadata>, bytes: &[u8]) -> io::Result<Written> {
-    if old.is_some_and(has_other_names) {
-        overwrite(path, bytes)?;
+pub(crate) fn write(
+    held: &mut Held,
+    path: &Path,
+    old: Option<&Metadata>,
+    bytes: &[u8],
+) -> Result<Written, ToolError> {
+    try_write(held, path, old, bytes).map_err(|failure| match failure {
+        Failure::Changed => Fault::Conflict.error(format!(
+            "nothing was written: {} was changed by something else since it was read; read it \
+             again before going on",
+            path.display()
+        )),
+        Failure::Owner => Fault::Denied.error(format!(
+            "nothing was written: a new {} couldn't be given to the file's owner",
+            path.display()
+        )),
+        Failure::Io(err) => io_error("write", path, &err),
+    })
+}
+
+fn try_write(
+    held: &mut Held,
+    path: &Path,
+    old: Option<&Metadata>,
+    bytes: &[u8],
+) -> Result<Written, Failure> {
+    let Some(old) = old else {
+        held.keep(replace(path, None, bytes)?);
+        return Ok(Written::Replaced);
+    };
+    if has_other_names(old) {
+        overwrite(path, old, bytes)?;
         return Ok(Written::InPlace);
     }
-    match replace(path, old, bytes) {
-        Ok(()) => Ok(Written::Replaced),
-        Err(err) if old.is_some() && is_folder_closed(&err) => {
-            overwrite(path, bytes)?;
+    match replace(path, Some(old), bytes) {
+        Ok(new) => {
+            held.keep(new);
+            Ok(Written::Replaced)
+        }
+        Err(Failure::Io(err)) if is_folder_closed(&err) => {
+            overwrite(path, old, bytes)?;
             Ok(Written::InPlaceUnsafe)
         }
-        Err(err) => Err(err),
+        Err(Failure::Owner) => {
+            overwrite(path, old, bytes)?;
+            Ok(Written::InPlaceOwner)
+        }
+        Err(failure) => Err(failure),
     }
 }
 
@@ -66,7 +115,17 @@ fn is_folder_closed(err: &io::Error) -> bool {
     matches!(err.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
-fn replace(path: &Path, old: Option<&Metadata>, bytes: &[u8]) -> io::Result<()> {
+fn refuse_changed(path: &Path, old: &Metadata) -> Result<(), Failure> {
+    match std::fs::metadata(path) {
+        Ok(now) if lock::is_unchanged(old, &now) => Ok(()),
+        Ok(_) => Err(Failure::Changed),
+        Err(err) if err.kind() == io::ErrorKind::NotFound => Err(Failure::Changed),
+        Err(err) => Err(err.into()),
+    }
+}
+
+/// Puts a new file in the place of the old one, and gives it back locked.
+fn replace(path: &Path, old: Option<&Metadata>, bytes: &[u8]) -> Result<File, Failure> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     let mut temp = new_file(folder)?;
     temp.write_all(bytes)?;
@@ -74,12 +133,21 @@ fn replace(path: &Path, old: Option<&Metadata>, bytes: &[u8]) -> io::Result<()> 
         keep_properties(path, old, temp.as_file())?;
     }
     temp.as_file().sync_all()?;
-    temp.persist(path).map_err(|err| err.error)?;
+    lock::lock_new(temp.as_file());
+    let new = if let Some(old) = old {
+        refuse_changed(path, old)?;
+        temp.persist(path).map_err(|err| err.error)?
+    } else {
+        temp.persist_noclobber(path).map_err(|err| match err.error.kind() {
+            io::ErrorKind::AlreadyExists => Failure::Changed,
+            _ => Failure::Io(err.error),
+        })?
+    };
     // Makes the rename last. Some file systems can't, and the content is safe either way.
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }
-    Ok(())
+    Ok(new)
 }
 
 fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
@@ -90,15 +158,16 @@ fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
     builder.tempfile_in(folder)
 }
 
-fn overwrite(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn overwrite(path: &Path, old: &Metadata, bytes: &[u8]) -> Result<(), Failure> {
     let before = std::fs::read(path)?;
     let mut file = OpenOptions::new().write(true).open(path)?;
+    refuse_changed(path, old)?;
     let written = write_from_start(&mut file, bytes);
     if written.is_err() {
         // A full disk, most likely: the old content fitted.
         let _ = write_from_start(&mut file, &before);
     }
-    written
+    Ok(written?)
 }
 
 fn write_from_start(file: &mut File, bytes: &[u8]) -> io::Result<()> {
@@ -119,22 +188,23 @@ fn has_other_names(_: &Metadata) -> bool {
 }
 
 #[cfg(unix)]
-fn keep_properties(path: &Path, old: &Metadata, new: &File) -> io::Result<()> {
+fn keep_properties(path: &Path, old: &Metadata, new: &File) -> Result<(), Failure> {
     use std::os::unix::fs::{MetadataExt, fchown};
     let now = new.metadata()?;
-    if (now.uid(), now.gid()) != (old.uid(), old.gid()) {
-        // Only root may give a file away; the group alone may be allowed.
-        let _ = fchown(new, Some(old.uid()), Some(old.gid()))
-            .or_else(|_| fchown(new, None, Some(old.gid())));
+    // Only root may give a file away; the group alone may be allowed.
+    if now.uid() != old.uid() {
+        fchown(new, Some(old.uid()), Some(old.gid())).map_err(|_| Failure::Owner)?;
+    } else if now.gid() != old.gid() {
+        let _ = fchown(new, None, Some(old.gid()));
     }
     keep_attributes(path, new);
     // Last, since a change of owner clears bits of the mode.
-    new.set_permissions(old.permissions())
+    Ok(new.set_permissions(old.permissions())?)
 }
 
 #[cfg(not(unix))]
-fn keep_properties(_: &Path, old: &Metadata, new: &File) -> io::Result<()> {
-    new.set_permissions(old.permissions())
+fn keep_properties(_: &Path, old: &Metadata, new: &File) -> Result<(), Failure> {
+    Ok(new.set_permissions(old.permissions())?)
 }
 
 /// Copies extended attributes as far as the file system and the permissions allow.
@@ -163,6 +233,33 @@ mod tests {
     use pretty_assertions::assert_eq;
     use std::fs;
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    fn write(path: &Path, old: Option<&Metadata>, bytes: &[u8]) -> Result<Written, ToolError> {
+        let mut held = lock::hold(&hermes_registry::ToolContext::new("/"), path)?;
+        super::write(&mut held, path, old, bytes)
+    }
+
+    #[test]
+    fn what_changed_since_it_was_read_is_not_written_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, link) = (dir.path().join("f"), dir.path().join("l"));
+        fs::write(&path, "read").unwrap();
+        let read = fs::metadata(&path).unwrap();
+        fs::write(&path, "changed").unwrap();
+        let check = |old: Option<&Metadata>| {
+            let err = write(&path, old, b"mine").unwrap_err();
+            assert_eq!(err.extra()["error_kind"], "conflict");
+            assert_eq!(fs::read(&path).unwrap(), b"changed");
+        };
+        check(Some(&read));
+        check(None);
+        fs::hard_link(&path, &link).unwrap();
+        let read = fs::metadata(&path).unwrap();
+        fs::write(dir.path().join("other"), "changed").unwrap();
+        fs::rename(dir.path().join("other"), &path).unwrap();
+        check(Some(&read));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
 
     #[test]
     fn a_file_is_replaced_with_its_mode_and_nothing_is_left_over() {

@@ -1,6 +1,6 @@
 //! `write_file`: a whole new content for a file.
 
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -14,9 +14,10 @@ use serde_json::{Map, Value};
 use crate::display_text;
 use crate::fault::{Fault, check_interrupt, io_error};
 use crate::format_gate::{self, Gate};
+use crate::open::open;
 use crate::path::{Resolved, resolve};
 use crate::text::{Encoding, Format, NotText, decode, encode, to_crlf};
-use crate::{args, guard, read_file, store};
+use crate::{args, guard, lock, read_file, store};
 
 register! {
     pub static WRITE_FILE;
@@ -72,8 +73,11 @@ fn write_file(args: Args, cx: ToolContext) -> ToolResult {
     guard::refuse_device(&path)?;
     check_interrupt(&cx)?;
 
-    let _lock = store::lock(&path.real);
+    let mut held = lock::hold(&cx, &path.real)?;
     let old = existing(&path, spelling)?;
+    if old.is_some() {
+        guard::refuse_unwritable(&path.real)?;
+    }
     let before = Before::of(&path.real, old.as_ref())?;
     display_text::refuse_redaction_marks(before.text.as_deref(), content)?;
     let gate = format_gate::check(&path.real, before.text.as_deref(), content);
@@ -85,8 +89,7 @@ fn write_file(args: Args, cx: ToolContext) -> ToolResult {
     }
     let (bytes, encoding_warning) = before.encode(content);
     let dirs_created = create_folders(&path.real)?;
-    let written = store::write(&path.real, old.as_ref(), &bytes)
-        .map_err(|err| io_error("write", &path.real, &err))?;
+    let written = store::write(&mut held, &path.real, old.as_ref(), &bytes)?;
 
     let resolved = path.real.display().to_string();
     let mut result = Map::new();
@@ -144,8 +147,7 @@ impl Before {
             return Ok(Self::default());
         };
         let mut bytes = Vec::with_capacity(usize::try_from(old.len()).unwrap_or_default());
-        let read =
-            File::open(path).and_then(|file| file.take(MAX_OLD_SIZE).read_to_end(&mut bytes));
+        let read = open(path).and_then(|file| file.take(MAX_OLD_SIZE).read_to_end(&mut bytes));
         match read {
             Ok(_) => {}
             // A file may be replaced without being read.

@@ -1,25 +1,24 @@
 //! Searching in files: counting in all of them, then reading the rows of one page.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use grep_matcher::LineTerminator;
+use grep_matcher::{LineTerminator, Matcher};
+use grep_regex::RegexMatcher;
 use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch,
 };
 
+use super::excerpt::{Excerpt, excerpt};
 use super::pattern::Pattern;
-use crate::text::{Encoding, decode_single_bytes};
+use crate::open::open;
+use crate::text::Encoding;
 
 /// The most memory for one line, or for one file where matches go over lines.
 const MAX_HEAP: usize = 32 * 1024 * 1024;
-/// The most characters of a row.
-const MAX_ROW: usize = 500;
 
 /// A matching line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,9 +26,36 @@ pub(crate) struct Row {
     pub(crate) line: u64,
     /// The last line of the match.
     pub(crate) end_line: u64,
+    /// The first matching line, or where it is long what is around the match.
     pub(crate) text: String,
+    /// Where the match begins, in characters from 1 on, if the text is a part of the line.
+    pub(crate) column: Option<usize>,
     pub(crate) before: Vec<String>,
     pub(crate) after: Vec<String>,
+}
+
+impl Row {
+    /// How many characters its lines have.
+    pub(crate) fn chars(&self) -> usize {
+        let around = self.before.iter().chain(&self.after);
+        around.chain([&self.text]).map(|line| line.chars().count()).sum()
+    }
+
+    /// Leaves out lines around the match, the farthest first, until no more than `max` characters
+    /// are left.
+    pub(crate) fn shrink(&mut self, max: usize) {
+        let mut chars = self.chars();
+        while chars > max {
+            let far = if self.before.len() > self.after.len() {
+                self.before.remove(0)
+            } else if let Some(far) = self.after.pop() {
+                far
+            } else {
+                return;
+            };
+            chars -= far.chars().count();
+        }
+    }
 }
 
 fn searcher(pattern: &Pattern, context: usize) -> Searcher {
@@ -99,7 +125,14 @@ pub(crate) fn rows(
     take: usize,
     context: usize,
 ) -> io::Result<Vec<Row>> {
-    let mut sink = Collector { skip, take, context, rows: Vec::new(), recent: VecDeque::new() };
+    let mut sink = Collector {
+        matcher: &pattern.matcher,
+        skip,
+        take,
+        context,
+        rows: Vec::new(),
+        recent: VecDeque::new(),
+    };
     search(&mut searcher(pattern, context), pattern, file, &mut sink)?;
     Ok(sink.rows)
 }
@@ -110,11 +143,25 @@ fn search<S: Sink<Error = io::Error>>(
     path: &Path,
     sink: S,
 ) -> io::Result<()> {
-    // A text that is held as a whole is looked at for NULs around matches only.
-    if pattern.multi_line && holds_nul(File::open(path)?)? {
-        return Ok(());
+    let mut file = open(path)?;
+    if pattern.multi_line {
+        if file.metadata()?.len() > MAX_HEAP as u64 {
+            return Err(io::Error::other(
+                "larger than 32 MiB, the most for a pattern that goes over lines",
+            ));
+        }
+        // A text that is held as a whole is looked at for NULs around matches only.
+        if holds_nul(&mut file)? {
+            return Ok(());
+        }
+        file.rewind()?;
     }
-    searcher.search_file(&pattern.matcher, &File::open(path)?, sink)
+    searcher.search_file(&pattern.matcher, &file, sink)
+}
+
+/// Whether a file is binary, and so isn't searched.
+pub(crate) fn is_binary(path: &Path) -> io::Result<bool> {
+    holds_nul(open(path)?)
 }
 
 fn holds_nul(mut file: impl Read) -> io::Result<bool> {
@@ -155,7 +202,8 @@ impl Sink for &mut Counter {
     }
 }
 
-struct Collector {
+struct Collector<'a> {
+    matcher: &'a RegexMatcher,
     skip: u64,
     take: usize,
     context: usize,
@@ -164,7 +212,7 @@ struct Collector {
     recent: VecDeque<(u64, String)>,
 }
 
-impl Collector {
+impl Collector<'_> {
     fn see(&mut self, line: u64, text: &str) {
         for row in self.rows.iter_mut().rev() {
             if row.end_line.saturating_add(self.context as u64) < line {
@@ -183,16 +231,21 @@ impl Collector {
     }
 }
 
-impl Sink for &mut Collector {
+impl Sink for &mut Collector<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
         let line = found.line_number().unwrap_or(1);
         let wanted = self.skip == 0 && self.rows.len() < self.take;
         self.skip = self.skip.saturating_sub(1);
-        let mut lines = found.lines().map(show);
-        let text = lines.next().unwrap_or_default();
-        let rest: Vec<String> = lines.collect();
+        let mut lines = found.lines();
+        let start = if wanted {
+            self.matcher.find(found.bytes()).ok().flatten().map_or(0, |span| span.start())
+        } else {
+            0
+        };
+        let Excerpt { text, column } = excerpt(lines.next().unwrap_or_default(), start);
+        let rest: Vec<String> = lines.map(show).collect();
         let end_line = line + rest.len() as u64;
         let earliest = line.saturating_sub(self.context as u64);
         let before: Vec<String> = self
@@ -206,7 +259,7 @@ impl Sink for &mut Collector {
             self.see(number, text);
         }
         if wanted {
-            self.rows.push(Row { line, end_line, text, before, after: Vec::new() });
+            self.rows.push(Row { line, end_line, text, column, before, after: Vec::new() });
         }
         // The rest of the file is still to be looked at for a NUL.
         Ok(true)
@@ -225,21 +278,9 @@ impl Sink for &mut Collector {
     }
 }
 
-/// A line as text, without its end, cut to what a row may hold.
+/// A line that didn't match, or not at its start.
 fn show(line: &[u8]) -> String {
-    let line =
-        line.strip_suffix(b"\n").map_or(line, |line| line.strip_suffix(b"\r").unwrap_or(line));
-    // Enough for the row, so that a line of many megabytes isn't copied.
-    let line = line.get(..MAX_ROW * 4).unwrap_or(line);
-    let text = match std::str::from_utf8(line) {
-        Ok(text) => Cow::Borrowed(text),
-        // The cut fell into a character.
-        Err(err) if err.error_len().is_none() && line.len() == MAX_ROW * 4 => {
-            String::from_utf8_lossy(line)
-        }
-        Err(_) => decode_single_bytes(line),
-    };
-    text.chars().take(MAX_ROW).collect()
+    excerpt(line, 0).text
 }
 
 #[cfg(test)]
@@ -271,7 +312,11 @@ mod tests {
         assert_eq!(lines(b"\xEF\xBB\xBFhi", "^hi"), [(1, "hi".into())]);
         assert_eq!(lines(b"", "").len(), 0);
         let long = lines("ä".repeat(3000).as_bytes(), "ä");
-        assert_eq!(long[0].1, "ä".repeat(500));
+        assert_eq!(long[0].1, "ä".repeat(500) + "…");
+        let far =
+            found(format!("a\n{}hit{}\n", "x".repeat(1000), "y".repeat(1000)).as_bytes(), "hit", 1);
+        assert_eq!(far[0].text, format!("…{}hit{}…", "x".repeat(200), "y".repeat(297)));
+        assert_eq!((far[0].line, far[0].column), (2, Some(1001)));
     }
 
     #[test]

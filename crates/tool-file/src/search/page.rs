@@ -1,6 +1,7 @@
 //! One page out of all that a content search finds.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use hermes_registry::{ToolContext, ToolError};
@@ -15,8 +16,13 @@ use crate::guard;
 const SCAN_CAP: u64 = 10_000;
 /// How many files are searched between two looks at what was found.
 const BATCH: usize = 512;
-/// About how many characters the rows of a page may hold.
-const MAX_PAGE_CHARS: usize = 2_000_000;
+/// About how many characters the rows of a page may hold, the lines around them included.
+const MAX_PAGE_CHARS: usize = 60_000;
+/// What a row takes beside its lines: its path by name, its number and the punctuation.
+const ROW_EXTRA: usize = 50;
+
+/// How many files that couldn't be searched are named.
+const MAX_NAMED: usize = 5;
 
 /// What counts as a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +39,8 @@ pub(crate) struct Scan {
     pub(crate) hits: Vec<Hit>,
     pub(crate) searched: usize,
     pub(crate) unreadable: usize,
+    /// The first of the files among them, with the reason.
+    pub(crate) skipped: Vec<(PathBuf, String)>,
     /// Matching lines in files whose content isn't shown.
     pub(crate) omitted: u64,
     /// Why not everything was searched.
@@ -75,9 +83,12 @@ pub(crate) fn scan(
         let complete = counts.len() == batch.len();
         scan.searched += counts.len();
         for (path, count) in batch.into_iter().zip(counts) {
-            let Ok(count) = count else {
-                scan.unreadable += 1;
-                continue;
+            let count = match count {
+                Ok(count) => count,
+                Err(err) => {
+                    scan.skip(path, &err);
+                    continue;
+                }
             };
             if count == 0 {
                 continue;
@@ -107,13 +118,20 @@ pub(crate) fn scan(
 }
 
 impl Scan {
+    fn skip(&mut self, path: &Path, err: &io::Error) {
+        self.unreadable += 1;
+        if self.skipped.len() < MAX_NAMED {
+            self.skipped.push((path.to_owned(), err.to_string()));
+        }
+    }
+
     /// How many matching lines there are.
     pub(crate) fn lines(&self) -> u64 {
         self.hits.iter().map(|hit| hit.count).sum()
     }
 
     /// The rows from number `offset` on, by file. They may be fewer than `limit` where they are
-    /// long.
+    /// long; one there is, and lines around it are left out until it fits.
     pub(crate) fn rows(
         &mut self,
         cx: &ToolContext,
@@ -130,29 +148,43 @@ impl Scan {
                 skip -= hit.count;
                 continue;
             }
-            if left == 0 || chars > MAX_PAGE_CHARS {
+            if left == 0 || chars >= MAX_PAGE_CHARS {
                 break;
             }
             check_interrupt(cx)?;
             let in_file = usize::try_from(hit.count - skip).unwrap_or(usize::MAX);
             let Ok(mut rows) = content::rows(pattern, &hit.path, skip, left.min(in_file), context)
             else {
+                // It is gone or closed since it was counted.
                 self.unreadable += 1;
                 continue;
             };
             skip = 0;
+            if page.is_empty()
+                && let Some(first) = rows.first_mut()
+            {
+                first.shrink(MAX_PAGE_CHARS - ROW_EXTRA);
+            }
+            let extra = hit.path.as_os_str().len() + ROW_EXTRA;
+            let (found, mut used) = (rows.len(), chars);
             let fit = rows
                 .iter()
                 .take_while(|row| {
-                    let fits = chars <= MAX_PAGE_CHARS;
-                    chars += row.text.len();
-                    chars += row.before.iter().chain(&row.after).map(String::len).sum::<usize>();
+                    let is_first = used == 0;
+                    used += row.chars() + extra;
+                    let fits = is_first || used <= MAX_PAGE_CHARS;
+                    chars = if fits { used } else { MAX_PAGE_CHARS };
                     fits
                 })
                 .count();
             rows.truncate(fit);
             left -= rows.len();
-            page.push((hit.path.clone(), rows));
+            if !rows.is_empty() {
+                page.push((hit.path.clone(), rows));
+            }
+            if fit < found {
+                break;
+            }
         }
         Ok(page)
     }

@@ -10,7 +10,8 @@ use super::content::Row;
 const TEXT_FROM: usize = 5;
 /// What the text form looks like, for the model.
 const FORMAT: &str = "a line with the path, then its rows: two blanks, line number, `: ` and the \
-    text; `- ` instead of `: ` for lines around a match";
+    text; `- ` instead of `: ` for lines around a match; of a long line, the part around the match, \
+    with the column in brackets after the number";
 
 /// Adds the rows to a result.
 pub(crate) fn put_rows(result: &mut Map<String, Value>, page: &[(String, Vec<Row>)]) {
@@ -35,6 +36,9 @@ fn as_json(path: &str, row: &Row) -> Value {
     let mut object = Map::new();
     object.insert("path".to_owned(), path.into());
     object.insert("line".to_owned(), row.line.into());
+    if let Some(column) = row.column {
+        object.insert("column".to_owned(), column.into());
+    }
     object.insert("content".to_owned(), row.text.clone().into());
     if row.end_line > row.line {
         object.insert("end_line".to_owned(), row.end_line.into());
@@ -52,19 +56,20 @@ fn as_text(page: &[(String, Vec<Row>)]) -> String {
     let mut out = Vec::new();
     for (path, rows) in page {
         out.push(path.clone());
-        let mut lines: BTreeMap<u64, (char, &str)> = BTreeMap::new();
+        let mut lines: BTreeMap<u64, (String, &str)> = BTreeMap::new();
         for row in rows {
             let first = row.line.saturating_sub(row.before.len() as u64);
             for (number, text) in (first..).zip(&row.before) {
-                lines.entry(number).or_insert(('-', text));
+                lines.entry(number).or_insert_with(|| ("-".to_owned(), text));
             }
             for (number, text) in (row.end_line + 1..).zip(&row.after) {
-                lines.entry(number).or_insert(('-', text));
+                lines.entry(number).or_insert_with(|| ("-".to_owned(), text));
             }
         }
         // Last, since a match may lie within the lines around another.
         for row in rows {
-            lines.insert(row.line, (':', &row.text));
+            let sign = row.column.map_or_else(|| ":".to_owned(), |column| format!("[{column}]:"));
+            lines.insert(row.line, (sign, &row.text));
         }
         out.extend(
             lines.into_iter().map(|(number, (sign, text))| format!("  {number}{sign} {text}")),
@@ -84,6 +89,7 @@ mod tests {
             line,
             end_line: line,
             text: format!("x{line}"),
+            column: (line == 99).then_some(700),
             before: context.clone(),
             after: context,
         }
@@ -116,6 +122,8 @@ mod tests {
             text["matches_text"],
             "f\n  1- a\n  2: x2\n  3- a\n  4: x4\n  5: x5\n  6- b\ng\n  1: x1\n  3: x3"
         );
+        let cut = rendered(&[("f", (95..=99).map(|line| row(line, &[])).collect())]);
+        assert!(cut["matches_text"].as_str().unwrap().ends_with("\n  98: x98\n  99[700]: x99"));
         let odd = rendered(&[("a\nb", (1..9).map(|line| row(line, &[])).collect())]);
         assert_eq!(odd["matches"].as_array().unwrap().len(), 8);
     }

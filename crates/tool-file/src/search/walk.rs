@@ -10,6 +10,7 @@ use ignore::overrides::{Override, OverrideBuilder};
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
 use crate::fault::{Fault, check_interrupt};
+use crate::guard;
 
 /// The most files of one search; what a search keeps in memory grows with it.
 const MAX_FILES: usize = 500_000;
@@ -44,7 +45,7 @@ pub(crate) fn file_glob(root: &Path, glob: &str) -> Result<Override, ToolError> 
 }
 
 /// Collects the regular files below `root`, or `root` itself where it is a file. The root is
-/// searched even if it is hidden or ignored.
+/// searched even if it is hidden or ignored; folders below `/proc` and `/sys` never are.
 pub(crate) fn files(
     cx: &ToolContext,
     root: &Path,
@@ -54,6 +55,7 @@ pub(crate) fn files(
     let mut builder = WalkBuilder::new(root);
     // The user's own ignore file would make results depend on the machine.
     builder.git_global(false).threads(threads()).overrides(glob.unwrap_or_else(Override::empty));
+    builder.filter_entry(|entry| entry.depth() == 0 || !guard::is_kernel_state(entry.path()));
     let (sender, receiver) = mpsc::channel();
     let (unreadable, count) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let (capped, timed_out) = (AtomicBool::new(false), AtomicBool::new(false));

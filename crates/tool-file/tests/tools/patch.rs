@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use crate::world::{World, check};
+use crate::world::{World, call, check};
 
 #[test]
 fn patching() {
@@ -11,6 +11,7 @@ fn patching() {
         ("lat.txt", b"caf\xE9 one\ntwo\n"),
         ("w.txt", b"a\r\nb\r\nc\r\n"),
         ("many", b"x\ny\nx\n"),
+        ("twice", b"x x\ny\nx x x\n"),
     ]);
     let patch = |path: &str, old: &str, new: &str| {
         let args = json!({"mode": "replace", "path": path, "old_string": old, "new_string": new});
@@ -27,6 +28,9 @@ fn patching() {
         &patch("many", "x", "z"),
         &json!({"error_kind": "ambiguous", "count": 2, "lines": [1, 3]}),
     );
+    let twice = patch("twice", "x", "z");
+    check(&twice, &json!({"error_kind": "ambiguous", "count": 5, "lines": [1, 3]}));
+    assert!(twice["error"].as_str().unwrap().contains("5 times, at lines 1, 3;"), "{twice}");
     let all = json!({"path": "many", "old_string": "x\n", "new_string": "", "replace_all": true});
     check(&world.call("patch", all), &json!({"success": true, "replacements": 2}));
     assert_eq!(world.bytes("many"), b"y\n");
@@ -63,7 +67,7 @@ fn patching_is_refused_before_anything_changes() {
         check(&world.call("patch", args), &json!({"error_kind": kind}));
     }
     let near = world.call("patch", edit("f", "def proces(x):", "x"));
-    assert!(near["error"].as_str().unwrap().contains("1| def process(x):"), "{near}");
+    assert!(near["error"].as_str().unwrap().contains("\n1|def process(x):"), "{near}");
     assert_eq!(world.bytes("f"), b"def process(x):\n");
 }
 
@@ -82,4 +86,45 @@ fn edits_at_the_same_time_are_all_kept() {
         }
     });
     assert_eq!(world.bytes("f"), lines.replace("old", "new").as_bytes());
+}
+
+/// Where a process of `edits_of_several_processes_are_all_kept` works, and which lines are its own.
+const PROCESS: &str = "HERMES_TEST_PATCH_PROCESS";
+/// How many processes there are, and how many lines each of them changes.
+const SIZE: usize = 6;
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "starts itself, which is no command of a model")]
+fn edits_of_several_processes_are_all_kept() {
+    let lines: String = (0..SIZE * SIZE).map(|n| format!("line {n} old\n")).collect();
+    let world = World::new(&[("f", lines.as_bytes())]);
+    let processes: Vec<_> = (0..SIZE)
+        .map(|n| {
+            std::process::Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", "patch::one_of_several_processes"])
+                .env(PROCESS, format!("{n} {}", world.dir.path().display()))
+                .stdout(std::process::Stdio::null())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for mut process in processes {
+        assert!(process.wait().unwrap().success());
+    }
+    assert_eq!(world.bytes("f"), lines.replace("old", "new").as_bytes());
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "told by the test that starts it")]
+fn one_of_several_processes() {
+    // On its own it has nothing to do.
+    let Ok(told) = std::env::var(PROCESS) else { return };
+    let (number, dir) = told.split_once(' ').unwrap();
+    let number: usize = number.parse().unwrap();
+    for n in (0..SIZE).map(|n| n * SIZE + number) {
+        let args = json!({"path": "f", "old_string": format!("line {n} old"),
+                          "new_string": format!("line {n} new")});
+        let result = call("patch", args, hermes_registry::ToolContext::new(dir));
+        check(&result, &json!({"success": true}));
+    }
 }

@@ -89,6 +89,24 @@ fn reading_is_refused_for_what_is_no_text() {
 
 #[cfg(unix)]
 #[test]
+fn a_broken_link_is_called_so() {
+    let world = World::new(&[("gone.txt.bak", b"")]);
+    std::os::unix::fs::symlink("gone.txt", world.path("link")).unwrap();
+    let target = world.dir.path().canonicalize().unwrap().join("gone.txt");
+    let expected = format!("is a broken link to {}", target.display());
+    for (tool, args) in [
+        ("read_file", json!({"path": "link"})),
+        ("search_files", json!({"path": "link", "pattern": "x"})),
+        ("patch", json!({"path": "link", "old_string": "a", "new_string": "b"})),
+    ] {
+        let result = world.call(tool, args);
+        check(&result, &json!({"error_kind": "not_found"}));
+        assert!(result["error"].as_str().unwrap().contains(&expected), "{result}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn links_to_devices_secrets_and_sockets_are_refused() {
     use std::os::unix::fs::symlink;
     let world = World::new(&[(".env", b"K=1\n")]);

@@ -165,3 +165,88 @@ fn names_that_are_no_unicode_are_shown_as_far_as_they_can_be() {
     let result = world.call("search_files", json!({"pattern": "hit", "output_mode": "files_only"}));
     assert_eq!(result["files"], json!(["a\nb", "odd\u{fffd}"]));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_the_kernel_shows_is_searched_only_where_a_file_is_named() {
+    let world = World::new(&[]);
+    let search = |path: &str, pattern: &str, target: &str| {
+        world.call("search_files", json!({"path": path, "pattern": pattern, "target": target}))
+    };
+    for path in ["/proc", "/proc/self", "/sys/kernel"] {
+        let result = search(path, ".", "content");
+        check(&result, &json!({"total_count": 0, "truncated": false}));
+        assert!(result["hint"].as_str().unwrap().contains("/proc and /sys"), "{result}");
+    }
+    check(&search("/proc", "*", "files"), &json!({"total_count": 0}));
+    check(&search("/proc/self/status", "^Pid:", "content"), &json!({"total_count": 1}));
+    check(&search("/proc/kmsg", "x", "content"), &json!({"error_kind": "device"}));
+    check(
+        &world.call("read_file", json!({"path": "/proc/kmsg"})),
+        &json!({"error_kind": "device"}),
+    );
+}
+
+#[test]
+fn a_page_is_bounded_by_characters() {
+    let lines: String = (0..300).map(|n| format!("hit {n} {}\n", "x".repeat(480))).collect();
+    let world = World::new(&[("a", lines.as_bytes()), ("b", b"hit last\n")]);
+    let search = |offset: u64, context: u64| {
+        world.call(
+            "search_files",
+            json!({"pattern": "hit", "limit": 1000, "offset": offset, "context": context}),
+        )
+    };
+    let mut offset = 0;
+    let mut pages = 0;
+    while offset < 301 {
+        let page = search(offset, 0);
+        assert!(page.to_string().len() < 65_000);
+        pages += 1;
+        let next = page["next_offset"].as_u64();
+        check(&page, &json!({"total_count": 301, "truncated": next.is_some()}));
+        assert!(page["matches_text"].as_str().unwrap().contains(&format!("hit {offset} ")));
+        offset = next.unwrap_or(301);
+    }
+    assert_eq!(pages, 3);
+    let wide = search(150, 100);
+    assert!((40_000..65_000).contains(&wide.to_string().len()));
+    check(&wide, &json!({"truncated": true, "next_offset": 151}));
+}
+
+#[test]
+fn what_is_not_searched_is_named() {
+    let world = World::new(&[("bin.xyz", b"TODO\0\x01"), ("big.txt", b"a\n"), ("f", b"a\nb\n")]);
+    let big = fs::OpenOptions::new().append(true).open(world.path("big.txt")).unwrap();
+    big.set_len(33 * 1024 * 1024).unwrap();
+    let search =
+        |args: Value| world.call("search_files", json!({"pattern": args[0], "path": args[1]}));
+    let result = search(json!(["a\\nb", "."]));
+    check(
+        &result,
+        &json!({"total_count": 1, "warning": "1 file or folder couldn't be read: big.txt (larger \
+            than 32 MiB, the most for a pattern that goes over lines)"}),
+    );
+    let result = search(json!(["TODO", "bin.xyz"]));
+    check(&result, &json!({"total_count": 0}));
+    assert!(result["hint"].as_str().unwrap().contains("is binary"), "{result}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_path_that_may_not_be_read_is_an_error() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new(&[("f", b"x\n"), ("d/f", b"x\n")]);
+    let kind = |path: &str, target: &str| {
+        fs::set_permissions(world.path(path), fs::Permissions::from_mode(0)).unwrap();
+        let closed = fs::File::open(world.path(path)).is_err();
+        let args = json!({"pattern": "x", "path": path, "target": target});
+        let result = world.call("search_files", args);
+        fs::set_permissions(world.path(path), fs::Permissions::from_mode(0o700)).unwrap();
+        // Root may read everything.
+        if closed { result["error_kind"].clone() } else { json!("denied") }
+    };
+    assert_eq!(kind("f", "content"), "denied");
+    assert_eq!(kind("d", "content"), "denied");
+    assert_eq!(kind("d", "files"), "denied");
+}

@@ -71,3 +71,37 @@ fn a_relative_path_out_of_the_folder_is_warned_of() {
     let result = call("write_file", json!({"path": "../out", "content": "x"}), cx);
     assert!(result["_warning"].as_str().unwrap().contains("out"), "{result}");
 }
+
+#[cfg(unix)]
+#[test]
+fn permissions_are_not_overridden() {
+    use std::fs::{OpenOptions, Permissions, set_permissions};
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new(&[("f", b"old\n")]);
+    set_permissions(world.path("f"), Permissions::from_mode(0o444)).unwrap();
+    // Root may write to it.
+    let may_write = OpenOptions::new().write(true).open(world.path("f")).is_ok();
+    let kind = if may_write { json!(null) } else { json!("denied") };
+    let edit = json!({"path": "f", "old_string": "old", "new_string": "new"});
+    check(&world.call("patch", edit), &json!({"error_kind": kind}));
+    check(
+        &world.call("write_file", json!({"path": "f", "content": "new\n"})),
+        &json!({"error_kind": kind}),
+    );
+    assert_eq!(world.bytes("f"), if may_write { b"new\n" } else { b"old\n" });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_of_another_user_stays_theirs() {
+    use std::os::unix::fs::MetadataExt;
+    let world = World::new(&[("f", b"old\n")]);
+    let foreign = 12_345;
+    if std::os::unix::fs::chown(world.path("f"), Some(foreign), None).is_err() {
+        return;
+    }
+    let result = world.call("write_file", json!({"path": "f", "content": "new\n"}));
+    check(&result, &json!({"error_kind": null}));
+    assert_eq!(world.bytes("f"), b"new\n");
+    assert_eq!(world.path("f").metadata().unwrap().uid(), foreign);
+}
