@@ -238,7 +238,7 @@ fn a_path_that_may_not_be_read_is_an_error() {
     use std::os::unix::fs::PermissionsExt;
     let world = World::new(&[("f", b"x\n"), ("d/f", b"x\n")]);
     let kind = |path: &str, target: &str| {
-        fs::set_permissions(world.path(path), fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(world.path(path), fs::Permissions::from_mode(0o000)).unwrap();
         let closed = fs::File::open(world.path(path)).is_err();
         let args = json!({"pattern": "x", "path": path, "target": target});
         let result = world.call("search_files", args);

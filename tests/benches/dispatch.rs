@@ -1,6 +1,6 @@
 //! What a call costs beyond its handler, and what the list of definitions costs.
 //!
-//! `cargo bench -p hermes-tools --bench dispatch`
+//! `cargo bench -p hermes-tests --bench dispatch`
 
 #![expect(clippy::expect_used, reason = "a benchmark that can't be set up has to stop")]
 
