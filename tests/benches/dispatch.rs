@@ -38,11 +38,20 @@ fn noop() -> (Runtime, Session) {
     (runtime, session)
 }
 
-/// One call after the other, from a task of a multi-threaded runtime, as the agent loop does it.
-/// The limit comes as text, so that coercion has work to do.
-#[divan::bench(sample_count = 50, sample_size = 1)]
-fn full_dispatch_x1000(bencher: Bencher<'_, '_>) {
-    let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("tokio");
+/// A thousand calls one after the other, as the agent loop makes them. The limit comes as text, so
+/// that coercion has work to do.
+///
+/// With several workers tokio hands every few tasks to another thread, which costs as much again.
+#[divan::bench(args = [0, 1, 2], sample_count = 100, sample_size = 1)]
+fn full_dispatch_x1000_by_workers(bencher: Bencher<'_, '_>, workers: usize) {
+    let tokio = match workers {
+        0 => tokio::runtime::Builder::new_current_thread().enable_all().build(),
+        _ => {
+            let mut builder = tokio::runtime::Builder::new_multi_thread();
+            builder.worker_threads(workers).enable_all().build()
+        }
+    };
+    let tokio = tokio.expect("tokio");
     let (runtime, session) = noop();
     let session = std::sync::Arc::new(session);
     bencher.counter(divan::counter::ItemsCount::new(1000usize)).bench(|| {
