@@ -106,19 +106,21 @@ impl Future for Cancelled {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.forget();
         if self.token.is_cancelled() {
-            self.forget();
             return Poll::Ready(());
         }
-        self.forget();
-        let token = self.token.clone();
-        for node in token.lineage() {
-            let mut waiting = node.waiting();
-            let key = waiting.next;
-            waiting.next += 1;
-            waiting.wakers.push((key, cx.waker().clone()));
-            drop(waiting);
-            self.places.push((Arc::clone(node), key));
+        let mut next = Some(Arc::clone(&self.token.node));
+        while let Some(node) = next {
+            let key = {
+                let mut waiting = node.waiting();
+                waiting.next += 1;
+                let key = waiting.next;
+                waiting.wakers.push((key, cx.waker().clone()));
+                key
+            };
+            next = node.parent.clone();
+            self.places.push((node, key));
         }
         // A cancel between the first look and the registration has woken nobody.
         if self.token.is_cancelled() {

@@ -1,6 +1,6 @@
 //! What a call knows about where it runs.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -49,22 +49,37 @@ pub struct ToolContext {
     inner: Arc<Inner>,
 }
 
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Inner {
     ids: CallIds,
     cancel: CancellationToken,
     deadline: Option<Instant>,
     progress: Option<Arc<dyn Progress>>,
-    cwd: PathBuf,
+    cwd: Arc<Path>,
     surface: Surface,
     settings: Settings,
     services: Services,
 }
 
+impl Default for Inner {
+    fn default() -> Self {
+        Self {
+            ids: CallIds::default(),
+            cancel: CancellationToken::default(),
+            deadline: None,
+            progress: None,
+            cwd: Arc::from(Path::new("")),
+            surface: Surface::default(),
+            settings: Settings::default(),
+            services: Services::default(),
+        }
+    }
+}
+
 impl ToolContext {
     /// A context without ids, services or deadline, at the given working directory.
-    pub fn new(cwd: impl Into<PathBuf>) -> Self {
-        Self { inner: Arc::new(Inner { cwd: cwd.into(), ..Inner::default() }) }
+    pub fn new(cwd: impl AsRef<Path>) -> Self {
+        Self { inner: Arc::new(Inner { cwd: cwd.as_ref().into(), ..Inner::default() }) }
     }
 
     fn edit(mut self, edit: impl FnOnce(&mut Inner)) -> Self {
@@ -90,21 +105,32 @@ impl ToolContext {
         self.edit(|inner| inner.deadline = deadline)
     }
 
-    /// The ids, token and deadline of one call in one step.
+    /// The context of one call: its id, token, deadline, and the settings in force.
     #[must_use]
     pub fn for_call(
         &self,
         call: &str,
         cancel: CancellationToken,
         deadline: Option<Instant>,
+        settings: Settings,
     ) -> Self {
-        let inner = &*self.inner;
+        let Inner { ids, progress, cwd, surface, services, .. } = &*self.inner;
+        let ids = CallIds {
+            task: Arc::clone(&ids.task),
+            session: Arc::clone(&ids.session),
+            turn: Arc::clone(&ids.turn),
+            call: call.into(),
+        };
         Self {
             inner: Arc::new(Inner {
-                ids: CallIds { call: call.into(), ..inner.ids.clone() },
+                ids,
                 cancel,
                 deadline,
-                ..inner.clone()
+                progress: progress.clone(),
+                cwd: Arc::clone(cwd),
+                surface: *surface,
+                settings,
+                services: services.clone(),
             }),
         }
     }
@@ -117,8 +143,8 @@ impl ToolContext {
 
     /// The same context at another working directory.
     #[must_use]
-    pub fn with_cwd(self, cwd: impl Into<PathBuf>) -> Self {
-        self.edit(|inner| inner.cwd = cwd.into())
+    pub fn with_cwd(self, cwd: impl AsRef<Path>) -> Self {
+        self.edit(|inner| inner.cwd = cwd.as_ref().into())
     }
 
     /// The same context for another surface.
@@ -233,7 +259,7 @@ mod tests {
     fn an_interrupt_is_seen_by_the_call_but_not_made_by_it() {
         let session = CancellationToken::new();
         let cx = ToolContext::new("/w").with_cancel(session.clone());
-        let call = cx.for_call("c1", session.child(), None);
+        let call = cx.for_call("c1", session.child(), None, Settings::default());
         assert_eq!(&*call.ids().call, "c1");
         assert_eq!(call.cwd(), Path::new("/w"));
         call.cancel().cancel();

@@ -100,8 +100,7 @@ async fn pass(
     }
     let limit = execute::time_limit(tool, runtime.default_timeout());
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
-    let cx = session.context().for_call(&id, cancel, deadline);
-    let cx = cx.with_settings(runtime.settings());
+    let cx = session.context().for_call(&id, cancel, deadline, runtime.settings());
     let execution = execute::execute(tool, ready.args, cx).await;
     (Some(Arc::from(tool.name())), execution)
 }
