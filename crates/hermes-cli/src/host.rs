@@ -97,14 +97,7 @@ impl Host {
         config: &'a Value,
         platform: &'a str,
     ) -> PlatformRequest<'a> {
-        PlatformRequest {
-            config,
-            platform,
-            plugin_toolsets: &[],
-            hass_token: self.settings().env_filled("HASS_TOKEN").is_some(),
-            xai_credentials: self.settings().env_filled("XAI_API_KEY").is_some(),
-            include_default_mcp: true,
-        }
+        PlatformRequest::new(self.settings(), config, platform)
     }
 
     /// The tools a platform gets.

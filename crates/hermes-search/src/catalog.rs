@@ -1,4 +1,4 @@
-//! What tool search searches, and the cache of its index.
+//! What tool search searches.
 
 use std::collections::HashMap;
 use std::sync::Arc;

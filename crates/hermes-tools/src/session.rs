@@ -205,14 +205,7 @@ pub fn platform_selection(
     settings: &Settings,
     platform: &str,
 ) -> ToolSelection {
-    let request = PlatformRequest {
-        config: settings.config(),
-        platform,
-        plugin_toolsets: &[],
-        hass_token: settings.env_filled("HASS_TOKEN").is_some(),
-        xai_credentials: settings.env_filled("XAI_API_KEY").is_some(),
-        include_default_mcp: true,
-    };
+    let request = PlatformRequest::new(settings, settings.config(), platform);
     let on = hermes_toolsets::platform_toolsets(world, &request);
     ToolSelection::of(on.toolsets).with_config_denials(settings)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hermes_registry::Settings;
 use serde_json::Value;
 
 use crate::catalog::{self, CONFIGURABLE, DEFAULT_OFF};
@@ -35,6 +36,22 @@ pub struct PlatformToolsets {
     pub toolsets: BTreeSet<String>,
     /// Whether the saved list has names and none of them is a toolset; worth one warning.
     pub none_valid: bool,
+}
+
+impl<'a> PlatformRequest<'a> {
+    /// What `settings` say, under a configuration that may not be in force yet. No plugins; MCP
+    /// servers are on by default.
+    #[must_use]
+    pub fn new(settings: &Settings, config: &'a Value, platform: &'a str) -> Self {
+        Self {
+            config,
+            platform,
+            plugin_toolsets: &[],
+            hass_token: settings.env_filled("HASS_TOKEN").is_some(),
+            xai_credentials: settings.env_filled("XAI_API_KEY").is_some(),
+            include_default_mcp: true,
+        }
+    }
 }
 
 impl PlatformRequest<'_> {

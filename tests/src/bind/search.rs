@@ -14,6 +14,7 @@ use hermes_tools::toolset::catalog;
 use serde_json::{Map, Value, json};
 
 use super::Binding;
+use crate::world;
 
 pub(crate) const AREA: &[(&str, Binding)] = &[
     ("ts_config", Binding::Actual(ts_config)),
@@ -27,36 +28,10 @@ pub(crate) const AREA: &[(&str, Binding)] = &[
     ("bridge_resolve", Binding::Actual(bridge_resolve)),
 ];
 
-/// Registered tools that aren't core.
-const OTHER_BUILTINS: &[&str] = &[
-    "discord",
-    "discord_admin",
-    "feishu_doc_read",
-    "feishu_drive_list_comments",
-    "feishu_drive_list_comment_replies",
-    "feishu_drive_reply_comment",
-    "feishu_drive_add_comment",
-    "project_list",
-    "project_create",
-    "project_switch",
-    "spotify_playback",
-    "spotify_devices",
-    "spotify_queue",
-    "spotify_search",
-    "spotify_playlists",
-    "spotify_albums",
-    "spotify_library",
-    "video_analyze",
-    "video_generate",
-    "xai_video_edit",
-    "xai_video_extend",
-    "x_search",
-    "yb_query_group_info",
-    "yb_query_group_members",
-    "yb_send_dm",
-    "yb_search_sticker",
-    "yb_send_sticker",
-];
+/// Whether one of the 79 built-in tools has that name.
+fn is_builtin(name: &str) -> bool {
+    world::BUILTIN_TOOLS.iter().any(|(tool, _)| *tool == name)
+}
 
 pub(crate) fn ts_config(input: &Value) -> Result<Value, String> {
     let config = config(input.get("raw"));
@@ -100,7 +75,7 @@ pub(crate) fn ts_assemble(input: &Value) -> Result<Value, String> {
         .collect();
     let definitions = tools.iter().map(definition).collect::<Result<_, _>>()?;
     let deferrable = |name: &str| {
-        let known = registered.iter().any(|tool| tool == name) || OTHER_BUILTINS.contains(&name);
+        let known = registered.iter().any(|tool| tool == name) || is_builtin(name);
         known && !catalog::is_core(name) && !is_bridge(name)
     };
     let result =
@@ -157,9 +132,8 @@ pub(crate) fn ts_bridge(input: &Value, expect: &Value) -> Result<(), String> {
         .collect::<Result<Vec<CatalogEntry>, String>>()?;
     entries.retain(|tool| !is_core(&tool.name) && !is_bridge(&tool.name));
     let catalog = Catalog::new(entries);
-    let deferrable = |name: &str| {
-        !is_core(name) && (catalog.get(name).is_some() || OTHER_BUILTINS.contains(&name))
-    };
+    let deferrable =
+        |name: &str| !is_core(name) && (catalog.get(name).is_some() || is_builtin(name));
     let args = input.get("args").unwrap_or(&Value::Null);
     let start = Instant::now();
     let answer = match text(input, "tool") {
