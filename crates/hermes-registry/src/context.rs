@@ -4,7 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::{CancellationToken, Services, Settings, ToolError};
+use serde_json::Value;
+
+use crate::deadline::{Deadline, PersonWait};
+use crate::{CancellationToken, Services, Settings, ToolCaller, ToolError, ToolResult};
 
 /// Who is at the other end of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,12 +56,29 @@ pub struct ToolContext {
 struct Inner {
     ids: CallIds,
     cancel: CancellationToken,
-    deadline: Option<Instant>,
+    /// Its own, and those of everything that waits for it.
+    deadlines: Vec<Deadline>,
     progress: Option<Arc<dyn Progress>>,
     cwd: Arc<Path>,
     surface: Surface,
     settings: Settings,
     services: Services,
+    caller: Option<Arc<dyn ToolCaller>>,
+    depth: u32,
+}
+
+/// What a call has beyond its session.
+pub struct CallSetup<'a> {
+    /// Its id.
+    pub call: &'a str,
+    /// Its cancellation token.
+    pub cancel: CancellationToken,
+    /// When it must have ended.
+    pub deadline: Option<Deadline>,
+    /// The settings in force.
+    pub settings: Settings,
+    /// What takes the calls that it makes itself.
+    pub caller: Option<Arc<dyn ToolCaller>>,
 }
 
 impl Default for Inner {
@@ -66,12 +86,14 @@ impl Default for Inner {
         Self {
             ids: CallIds::default(),
             cancel: CancellationToken::default(),
-            deadline: None,
+            deadlines: Vec::new(),
             progress: None,
             cwd: Arc::from(Path::new("")),
             surface: Surface::default(),
             settings: Settings::default(),
             services: Services::default(),
+            caller: None,
+            depth: 0,
         }
     }
 }
@@ -99,40 +121,66 @@ impl ToolContext {
         self.edit(|inner| inner.cancel = cancel)
     }
 
-    /// The same context with a time by which the call must have ended.
+    /// The same context with a further time by which the call must have ended.
     #[must_use]
-    pub fn with_deadline(self, deadline: Option<Instant>) -> Self {
-        self.edit(|inner| inner.deadline = deadline)
+    pub fn with_deadline(self, deadline: Deadline) -> Self {
+        self.edit(|inner| inner.deadlines.push(deadline))
     }
 
-    /// The context of one call: its id, token, deadline, and the settings in force.
+    /// The context of one call. Deadlines of this context hold for the call too.
     #[must_use]
-    pub fn for_call(
-        &self,
-        call: &str,
-        cancel: CancellationToken,
-        deadline: Option<Instant>,
-        settings: Settings,
-    ) -> Self {
-        let Inner { ids, progress, cwd, surface, services, .. } = &*self.inner;
+    pub fn for_call(&self, setup: CallSetup<'_>) -> Self {
+        let Inner { ids, deadlines, progress, cwd, surface, services, depth, .. } = &*self.inner;
         let ids = CallIds {
             task: Arc::clone(&ids.task),
             session: Arc::clone(&ids.session),
             turn: Arc::clone(&ids.turn),
-            call: call.into(),
+            call: setup.call.into(),
         };
+        let mut deadlines = deadlines.clone();
+        deadlines.extend(setup.deadline);
         Self {
             inner: Arc::new(Inner {
                 ids,
-                cancel,
-                deadline,
+                cancel: setup.cancel,
+                deadlines,
                 progress: progress.clone(),
                 cwd: Arc::clone(cwd),
                 surface: *surface,
-                settings,
+                settings: setup.settings,
                 services: services.clone(),
+                caller: setup.caller,
+                depth: *depth,
             }),
         }
+    }
+
+    /// The context that calls made by this call start from.
+    #[must_use]
+    pub fn nested(&self) -> Self {
+        self.clone().edit(|inner| inner.depth += 1)
+    }
+
+    /// How many calls this one is inside of.
+    pub fn depth(&self) -> u32 {
+        self.inner.depth
+    }
+
+    /// Calls another tool through the pipeline that this call came through.
+    ///
+    /// # Errors
+    /// What the other tool reports, or [`Unavailable`](crate::ErrorKind::Unavailable) when this
+    /// context belongs to no pipeline.
+    pub async fn call_tool(&self, name: &str, args: Value) -> ToolResult {
+        match &self.inner.caller {
+            Some(caller) => caller.call_tool(self, name, args).await,
+            None => Err(ToolError::unavailable("this host takes no calls from inside of a call")),
+        }
+    }
+
+    /// Stops the deadlines of the call for as long as the result lives: a person is being asked.
+    pub fn wait_for_person(&self) -> PersonWait {
+        PersonWait::begin(self.inner.deadlines.clone())
     }
 
     /// The same context with a place for progress lines.
@@ -175,9 +223,9 @@ impl ToolContext {
         &self.inner.cancel
     }
 
-    /// When the call must have ended.
+    /// When the call must have ended, as far as is known now: waits for a person move it.
     pub fn deadline(&self) -> Option<Instant> {
-        self.inner.deadline
+        self.inner.deadlines.iter().map(Deadline::instant).min()
     }
 
     /// An error if the call was cancelled or is past its deadline; for loops to ask now and then.
@@ -188,7 +236,7 @@ impl ToolContext {
         if self.inner.cancel.is_cancelled() {
             return Err(ToolError::cancelled("the call was interrupted"));
         }
-        if self.inner.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        if self.inner.deadlines.iter().any(Deadline::has_passed) {
             return Err(ToolError::timeout("the call ran out of time"));
         }
         Ok(())
@@ -244,7 +292,7 @@ impl std::fmt::Debug for ToolContext {
             .field("ids", &self.inner.ids)
             .field("cwd", &self.inner.cwd)
             .field("surface", &self.inner.surface)
-            .field("deadline", &self.inner.deadline)
+            .field("deadlines", &self.inner.deadlines)
             .field("cancel", &self.inner.cancel)
             .finish_non_exhaustive()
     }
@@ -259,7 +307,13 @@ mod tests {
     fn an_interrupt_is_seen_by_the_call_but_not_made_by_it() {
         let session = CancellationToken::new();
         let cx = ToolContext::new("/w").with_cancel(session.clone());
-        let call = cx.for_call("c1", session.child(), None, Settings::default());
+        let call = cx.for_call(CallSetup {
+            call: "c1",
+            cancel: session.child(),
+            deadline: None,
+            settings: Settings::default(),
+            caller: None,
+        });
         assert_eq!(&*call.ids().call, "c1");
         assert_eq!(call.cwd(), Path::new("/w"));
         call.cancel().cancel();
@@ -269,7 +323,7 @@ mod tests {
 
     #[test]
     fn a_past_deadline_is_a_timeout() {
-        let cx = ToolContext::default().with_deadline(Some(Instant::now()));
+        let cx = ToolContext::default().with_deadline(Deadline::at(Instant::now()));
         assert_eq!(cx.check_interrupt().unwrap_err().kind(), ErrorKind::Timeout);
     }
 }

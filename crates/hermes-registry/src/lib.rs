@@ -1,9 +1,11 @@
 #![doc = include_str!("../README.md")]
 
 mod availability;
+mod caller;
 mod cancel;
 mod check;
 mod context;
+mod deadline;
 mod error;
 mod handler;
 mod link;
@@ -22,9 +24,11 @@ pub mod template;
 mod tool;
 
 pub use availability::{AvailabilityCache, AvailabilityLimits, Clock, MonotonicClock, Verdict};
+pub use caller::ToolCaller;
 pub use cancel::{CancellationToken, Cancelled};
 pub use check::{Check, CheckFn, DynCheck, Unavailable};
-pub use context::{CallIds, Progress, Surface, ToolContext};
+pub use context::{CallIds, CallSetup, Progress, Surface, ToolContext};
+pub use deadline::{Deadline, PersonWait};
 pub use error::{ErrorKind, ToolError};
 pub use handler::{DynHandler, Handler, Invocation, ToolFuture, ToolResult};
 pub use link::{TOOLS, linked_specs};
@@ -39,7 +43,8 @@ pub use services::Services;
 pub use settings::Settings;
 pub use snapshot::Snapshot;
 pub use spec::{
-    Access, Concurrency, EnvVar, Exposure, Kind, Origin, ResultLimit, ToolMeta, ToolSpec, Trust,
+    Access, CheckpointScope, Concurrency, EditProposal, EnvVar, Exposure, Kind, Origin, PerTurnFn,
+    ProposeFn, ResultLimit, ToolMeta, ToolSpec, Trust,
 };
 pub use tool::Tool;
 // A tool crate may need no other dependency than this one.

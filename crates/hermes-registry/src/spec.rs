@@ -1,6 +1,7 @@
 //! What a tool crate declares about a tool, as constants.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -8,7 +9,7 @@ use serde_json::Value;
 use crate::check::CheckFn;
 use crate::handler::Invocation;
 use crate::overrides::OverridesFn;
-use crate::{ToolContext, name};
+use crate::{Settings, ToolContext, ToolError, name};
 
 /// A tool as its crate declares it with [`register!`](crate::register).
 ///
@@ -33,6 +34,8 @@ pub struct ToolSpec {
     pub check: Option<CheckFn>,
     /// Changes to the definition that depend on settings or on which tools are available.
     pub overrides: Option<OverridesFn>,
+    /// Builds what a call would change, for tools that edit files.
+    pub propose: Option<ProposeFn>,
     /// Who declared it.
     pub origin: Origin,
 }
@@ -61,6 +64,49 @@ pub struct ToolMeta {
     pub tags: &'static [&'static str],
     /// Parameters whose values are never shown or logged.
     pub secret_params: &'static [&'static str],
+    /// Whether an equal call with an equal result means that the model goes round in circles.
+    pub idempotent: bool,
+    /// Whether equal calls in one turn are meant, such as pressing a key twice.
+    pub repeatable: bool,
+    /// How many calls of the tool one turn may hold; none means any number.
+    pub per_turn: Option<PerTurnFn>,
+    /// What is worth a snapshot before a call.
+    pub checkpoint: CheckpointScope,
+}
+
+/// How many calls of a tool one turn may hold under the settings.
+pub type PerTurnFn = fn(&Settings) -> usize;
+
+/// Builds what a call would change, without changing it. May block.
+pub type ProposeFn = fn(&Value, &ToolContext) -> Result<Vec<EditProposal>, ToolError>;
+
+/// What is worth a snapshot before a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CheckpointScope {
+    /// What the concurrency says: the path for tools that write one, else nothing.
+    #[default]
+    Declared,
+    /// Nothing, although the tool writes a path.
+    Never,
+    /// The working directory, when the command in an argument is destructive.
+    Command {
+        /// The argument that holds the command.
+        command: &'static str,
+        /// The argument that holds the working directory.
+        workdir: &'static str,
+    },
+}
+
+/// A change of one file, for a person to look at before it is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditProposal {
+    /// The file, absolute.
+    pub path: PathBuf,
+    /// Its present text; none if it doesn't exist.
+    pub old: Option<String>,
+    /// Its text afterwards; none if it would be removed.
+    pub new: Option<String>,
 }
 
 impl ToolMeta {
@@ -76,6 +122,10 @@ impl ToolMeta {
         kind: Kind::Ordinary,
         tags: &[],
         secret_params: &[],
+        idempotent: false,
+        repeatable: false,
+        per_turn: None,
+        checkpoint: CheckpointScope::Declared,
     };
 
     /// The emoji, or ⚡ when the tool declares none.
@@ -248,6 +298,7 @@ impl ToolSpec {
             meta: ToolMeta::DEFAULT,
             check: None,
             overrides: None,
+            propose: None,
             origin,
         }
     }
@@ -333,6 +384,41 @@ impl ToolSpec {
     #[must_use]
     pub const fn secret_params(mut self, params: &'static [&'static str]) -> Self {
         self.meta.secret_params = params;
+        self
+    }
+
+    /// Sets whether an equal call with an equal result means that nothing moves on.
+    #[must_use]
+    pub const fn idempotent(mut self, idempotent: bool) -> Self {
+        self.meta.idempotent = idempotent;
+        self
+    }
+
+    /// Sets whether equal calls in one turn are meant.
+    #[must_use]
+    pub const fn repeatable(mut self, repeatable: bool) -> Self {
+        self.meta.repeatable = repeatable;
+        self
+    }
+
+    /// Sets how many calls of the tool one turn may hold.
+    #[must_use]
+    pub const fn per_turn(mut self, limit: PerTurnFn) -> Self {
+        self.meta.per_turn = Some(limit);
+        self
+    }
+
+    /// Sets what is worth a snapshot before a call.
+    #[must_use]
+    pub const fn checkpoint(mut self, scope: CheckpointScope) -> Self {
+        self.meta.checkpoint = scope;
+        self
+    }
+
+    /// Sets the function that builds what a call would change.
+    #[must_use]
+    pub const fn propose(mut self, propose: ProposeFn) -> Self {
+        self.propose = Some(propose);
         self
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::handler::{DynHandler, Invocation};
 use crate::owner::{Owner, Scope};
-use crate::{Check, EnvVar, Origin, OverridesFn, ToolContext, ToolMeta, ToolSpec};
+use crate::{Check, EnvVar, Origin, OverridesFn, ProposeFn, ToolContext, ToolMeta, ToolSpec};
 
 /// A tool: what the model is told of it, how it runs, who owns it.
 ///
@@ -137,6 +137,14 @@ impl Tool {
     pub fn overrides(&self) -> Option<OverridesFn> {
         match &self.body {
             Body::Linked(spec) => spec.overrides,
+            Body::Dynamic(_) => None,
+        }
+    }
+
+    /// What builds the change that a call would make, for tools that edit files.
+    pub fn propose(&self) -> Option<ProposeFn> {
+        match &self.body {
+            Body::Linked(spec) => spec.propose,
             Body::Dynamic(_) => None,
         }
     }

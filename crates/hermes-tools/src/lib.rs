@@ -13,7 +13,7 @@ mod prepared;
 mod resolve;
 mod runtime;
 mod session;
-pub mod task;
+pub use hermes_task as task;
 mod view;
 
 pub use call::{Arguments, CallOutcome, CallStatus, Effect, ToolCall};

@@ -7,7 +7,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hermes_registry::{ErrorKind, ToolError, ToolOutput};
+use hermes_registry::{CallSetup, Deadline, ErrorKind, ToolError, ToolOutput};
 use serde_json::Value;
 
 use crate::call::{CallOutcome, CallStatus, Effect, ToolCall};
@@ -99,8 +99,13 @@ async fn pass(
         let _ = std::panic::catch_unwind(AssertUnwindSafe(|| observer.started(&id, tool, &shown)));
     }
     let limit = execute::time_limit(tool, runtime.default_timeout());
-    let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
-    let cx = session.context().for_call(&id, cancel, deadline, runtime.settings());
+    let cx = session.context().for_call(CallSetup {
+        call: &id,
+        cancel,
+        deadline: limit.and_then(Deadline::after),
+        settings: runtime.settings(),
+        caller: None,
+    });
     let execution = execute::execute(tool, ready.args, cx).await;
     (Some(Arc::from(tool.name())), execution)
 }

@@ -9,7 +9,32 @@ use crate::project::Project;
 
 /// The workspace's packages from the bottom up. A package depends on packages of lower layers
 /// only, for its tests too: a tool crate whose tests linked the facade would be linked twice.
-const LAYERS: [&[&str]; 15] = [
+const LAYERS: [&[&str]; 17] = [
+    &["hermes-registry"],
+    &[
+        "hermes-schema",
+        "hermes-search",
+        "hermes-toolsets",
+        "hermes-turn",
+        "hermes-guard",
+        "hermes-edit",
+    ],
+    &["hermes-config", "hermes-task"],
+    &["hermes-audit"],
+    &["hermes-net"],
+    &["hermes-store"],
+    &["hermes-llm"],
+    &["hermes-exec"],
+    &["hermes-hooks"],
+    &["hermes-approval"],
+    &["hermes-tool-*"],
+    &["hermes-tools"],
+    &["hermes-acp"],
+    &["hermes-mcp"],
+    &["hermes-agent"],
+    &["hermes-otel", "hermes-cli"],
+    &["hermes-tests"],
+]; 15] = [
     &["hermes-registry"],
     &["hermes-schema", "hermes-search", "hermes-toolsets", "hermes-guard", "hermes-edit"],
     &["hermes-config"],

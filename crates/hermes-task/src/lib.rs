@@ -1,4 +1,4 @@
-//! The one place that spawns: tasks that end with the call that started them.
+#![doc = include_str!("../README.md")]
 
 use std::any::Any;
 use std::future::Future;
@@ -66,7 +66,7 @@ impl From<JoinError> for TaskFailure {
 }
 
 /// Runs a future in place; a panic in it becomes its message.
-pub(crate) async fn caught<F: Future>(future: F) -> Result<F::Output, String> {
+pub async fn caught<F: Future>(future: F) -> Result<F::Output, String> {
     let mut future = pin!(future);
     std::future::poll_fn(move |cx| {
         match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {

@@ -1,0 +1,1 @@
+//! One program from start to end, with its whole process group.

@@ -1,0 +1,1 @@
+//! Commands that lose what was there, worth a snapshot before they run.

@@ -1,0 +1,5 @@
+#![doc = include_str!("../README.md")]
+
+pub mod destructive;
+pub mod redact;
+pub mod threats;

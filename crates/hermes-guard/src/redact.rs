@@ -1,0 +1,1 @@
+//! Masking secrets in text that people or logs see.

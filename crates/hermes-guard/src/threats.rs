@@ -1,0 +1,1 @@
+//! Text that tries to give a model instructions.

@@ -1,0 +1,1 @@
+//! Hooks that people write into `config.yaml`: programs of theirs.

@@ -1,0 +1,1 @@
+//! Calls that say the same twice.

@@ -1,0 +1,1 @@
+//! Marking the words of third parties as data.

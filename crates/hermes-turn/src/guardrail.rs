@@ -1,0 +1,1 @@
+//! Noticing a model that goes round in circles.

@@ -1,0 +1,1 @@
+//! How long a result may be, and what stands in for a longer one.

@@ -1,0 +1,1 @@
+//! Giving every call of a conversation exactly one result.

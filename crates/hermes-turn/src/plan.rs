@@ -1,0 +1,1 @@
+//! Which calls of a batch may run beside each other.
