@@ -228,6 +228,11 @@ impl ToolContext {
         self.inner.deadlines.iter().map(Deadline::instant).min()
     }
 
+    /// All deadlines of the call: its own, and those of everything that waits for it.
+    pub fn deadlines(&self) -> &[Deadline] {
+        &self.inner.deadlines
+    }
+
     /// An error if the call was cancelled or is past its deadline; for loops to ask now and then.
     ///
     /// # Errors

@@ -79,7 +79,7 @@ pub async fn caught<F: Future>(future: F) -> Result<F::Output, String> {
 }
 
 /// The message of a panic, as far as it has one.
-fn panic_message(payload: &(dyn Any + Send)) -> String {
+pub fn panic_message(payload: &(dyn Any + Send)) -> String {
     payload
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned())

@@ -1,62 +1,53 @@
 //! From argument text to arguments that fit the tool.
 
 use hermes_registry::ToolError;
+use hermes_turn::argument_text::{self, ArgsDecision};
 use serde_json::{Map, Value};
 
 use crate::call::Arguments;
+use crate::gates::{Gate, Trace};
 use crate::prepared::PreparedTool;
 use crate::suggest;
 
 /// How many unknown parameters an error names at most.
 const MAX_UNKNOWN: usize = 5;
 
-/// Parses argument text. Nothing, blanks, `null` and `None` mean no arguments.
+/// Parses argument text, mending slips of syntax. Nothing, blanks, `null` and `None` mean no
+/// arguments.
 ///
 /// # Errors
-/// The text isn't JSON, or not an object.
-pub(crate) fn parse(arguments: Arguments) -> Result<Value, ToolError> {
-    let value = match arguments {
-        Arguments::Value(value) => value,
-        Arguments::Text(text) => match text.trim() {
-            "" | "None" => Value::Null,
-            trimmed => serde_json::from_str(trimmed).map_err(|err| malformed(trimmed, &err))?,
-        },
+/// The text isn't JSON, isn't an object, or is cut off: running the part that arrived could write
+/// half a file.
+pub(crate) fn parse(arguments: Arguments, trace: &mut Trace) -> Result<Value, ToolError> {
+    let decision = match arguments {
+        Arguments::Text(text) => argument_text::decide(&text),
+        Arguments::Value(value) => argument_text::decide_value(value),
     };
-    match value {
-        Value::Null => Ok(Value::Object(Map::new())),
-        Value::Object(_) => Ok(value),
-        other => Err(ToolError::invalid_arguments("Invalid tool arguments").with_extra(
-            "message",
-            format!("the arguments must be a JSON object, not {}", type_name(&other)),
-        )),
-    }
-}
-
-fn malformed(text: &str, error: &serde_json::Error) -> ToolError {
-    let message = if !text.starts_with('{') {
-        "the arguments are no JSON object; write them like {\"path\": \"a.txt\"}".to_owned()
-    } else if error.is_eof() || !text.ends_with(['}', ']']) {
-        // Running the part that arrived could write half a file.
-        format!(
-            "the arguments are cut off after {} characters, so nothing was run; send the call \
-             again, in smaller pieces if it is long",
-            text.chars().count()
-        )
-    } else {
-        format!("the arguments are not valid JSON ({error}); nothing was run")
+    let message = match decision {
+        ArgsDecision::Execute { args, repairs } => {
+            if repairs.is_clean() {
+                trace.pass(Gate::Parse, || "the arguments are an object".into());
+            } else {
+                trace.note(Gate::Parse, format!("mended: {repairs}"));
+            }
+            return Ok(Value::Object(args));
+        }
+        ArgsDecision::RejectNotObject { kind } => {
+            format!("the arguments must be a JSON object, not {kind}")
+        }
+        ArgsDecision::InvalidJson { fault } => {
+            format!("the arguments are not valid JSON: {fault}; nothing was run")
+        }
+        ArgsDecision::RefuseTruncated { chars, ended, fault: None } => format!(
+            "the arguments are cut off after {chars} characters, {ended}, so nothing was run; \
+             send the call again, in smaller pieces if it is long"
+        ),
+        ArgsDecision::RefuseTruncated { fault: Some(fault), .. } => format!(
+            "the arguments are no JSON object: {fault}; nothing was run. Write them like \
+             {{\"path\": \"a.txt\"}}"
+        ),
     };
-    ToolError::invalid_arguments("Invalid tool arguments").with_extra("message", message)
-}
-
-fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
+    Err(ToolError::invalid_arguments("Invalid tool arguments").with_extra("message", message))
 }
 
 /// Brings arguments into the types that the registered schema asks for, then checks them.

@@ -3,8 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermes_registry::{ErrorKind, ToolError, ToolOutput};
+use hermes_guard::threats::Risk;
+use hermes_registry::{ErrorKind, Part, ToolError, ToolOutput, ToolResult};
+use hermes_turn::framing;
 use serde_json::{Value, json};
+
+use crate::gates::Decision;
 
 /// A call as a model, an editor or a script makes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +60,8 @@ pub enum CallStatus {
     Cancelled,
     /// The call took too long.
     Timeout,
+    /// The same call was made before in the turn, so this one was not run.
+    Skipped,
 }
 
 impl CallStatus {
@@ -67,6 +73,7 @@ impl CallStatus {
             Self::Blocked => "blocked",
             Self::Cancelled => "cancelled",
             Self::Timeout => "timeout",
+            Self::Skipped => "skipped",
         }
     }
 }
@@ -96,10 +103,27 @@ pub struct CallOutcome {
     pub status: CallStatus,
     /// What a failed call may have done.
     pub effect: Effect,
-    /// The tool's output, or why there is none.
-    pub result: Result<ToolOutput, ToolError>,
+    /// Whether the result reports a failure, as a command with a non-zero exit code does.
+    pub failed: bool,
+    /// What sort of failure it was, e.g. `guardrail_block`.
+    pub error_type: Option<&'static str>,
+    /// The tool's output, or why there is none. What took the place of a result that was too long
+    /// or that a hook replaced is text.
+    pub result: ToolResult,
+    /// What is said to the model after the result, a note per line.
+    pub notes: Vec<String>,
+    /// The source that the result is attributed to, if it holds words of third parties.
+    pub frame: Option<Arc<str>>,
+    /// What in the words of third parties looks like instructions to the model.
+    pub risk: Option<Risk>,
+    /// Where the whole result is, if it was too long.
+    pub stored: Option<String>,
+    /// What the gates decided: all of it where the session traces, else what made a difference.
+    pub decisions: Vec<Decision>,
     /// From the call's arrival to its result.
     pub duration: Duration,
+    /// Whether images are passed on; else their summary stands in.
+    pub(crate) images: bool,
 }
 
 impl CallOutcome {
@@ -113,11 +137,36 @@ impl CallOutcome {
         self.result.as_ref().err().map(ToolError::kind)
     }
 
-    /// What the model sees: text, or a list of parts.
+    /// What the model sees: text, or a list of parts. Words of third parties are framed as data;
+    /// notes come after the frame.
     pub fn content(&self) -> Value {
-        match &self.result {
-            Ok(output) => output.to_content(),
-            Err(error) => Value::String(error.to_value().to_string()),
+        if let Ok(ToolOutput::Multimodal { parts, .. }) = &self.result
+            && self.images
+        {
+            return self.parts(parts);
+        }
+        let mut text = self.framed(result_text(&self.result));
+        for note in &self.notes {
+            text.push_str("\n\n");
+            text.push_str(note);
+        }
+        Value::String(text)
+    }
+
+    fn parts(&self, parts: &[Part]) -> Value {
+        let text = |text: String| json!({"type": "text", "text": text});
+        let shown = parts.iter().map(|part| match part {
+            Part::Image { url } => json!({"type": "image_url", "image_url": {"url": url}}),
+            Part::Text(words) => text(self.framed(words.clone())),
+            other => text(format!("[a part that can't be shown: {other:?}]")),
+        });
+        shown.chain(self.notes.iter().map(|note| text(note.clone()))).collect()
+    }
+
+    fn framed(&self, text: String) -> String {
+        match &self.frame {
+            Some(source) => framing::frame(source, &text).unwrap_or(text),
+            None => text,
         }
     }
 
@@ -130,15 +179,25 @@ impl CallOutcome {
             "tool_call_id": self.id,
             "content": self.content(),
         });
+        let Some(object) = message.as_object_mut() else { return message };
+        if let Some(risk) = &self.risk {
+            object.insert("_tool_output_risk".to_owned(), risk.to_value());
+        }
         let effect = match self.effect {
             Effect::Ran => return message,
             Effect::None => "none",
             Effect::Unknown => "unknown",
         };
-        if let Some(object) = message.as_object_mut() {
-            object.insert("effect_disposition".to_owned(), effect.into());
-        }
+        object.insert("effect_disposition".to_owned(), effect.into());
         message
+    }
+}
+
+/// A result as text, images left out.
+pub(crate) fn result_text(result: &ToolResult) -> String {
+    match result {
+        Ok(output) => output.to_text(),
+        Err(error) => error.to_value().to_string(),
     }
 }
 
@@ -154,8 +213,16 @@ mod tests {
             tool: Some("read_file".into()),
             status: CallStatus::Error,
             effect: Effect::None,
+            failed: true,
+            error_type: None,
             result: Err(ToolError::not_found("no such file")),
+            notes: Vec::new(),
+            frame: None,
+            risk: None,
+            stored: None,
+            decisions: Vec::new(),
             duration: Duration::ZERO,
+            images: true,
         };
         assert_eq!(
             outcome.to_message(),

@@ -117,7 +117,7 @@ pub(crate) fn definitions(
     availability: &AvailabilityCache,
 ) -> Arc<Definitions> {
     let (epoch, now) = (availability.epoch(), availability.now());
-    let memo = session.definitions.load();
+    let memo = session.state.definitions.load();
     let same_grant = memo.as_ref().filter(|memo| Arc::ptr_eq(&memo.grant, grant));
     if let Some(memo) = same_grant
         && memo.epoch == epoch
@@ -130,7 +130,7 @@ pub(crate) fn definitions(
         Some(memo) if memo.fingerprint == verdicts.fingerprint => Arc::clone(&memo.definitions),
         _ => Arc::new(build(session, grant, &verdicts)),
     };
-    session.definitions.store(Some(Arc::new(Memo {
+    session.state.definitions.store(Some(Arc::new(Memo {
         grant: Arc::clone(grant),
         epoch,
         valid_until: verdicts.valid_until,
@@ -150,7 +150,7 @@ struct Verdicts {
 
 impl Verdicts {
     fn ask(session: &Session, grant: &Grant, availability: &AvailabilityCache) -> Self {
-        if !session.options.check_availability {
+        if !session.options().check_availability {
             let by_tool = vec![None; grant.tools.len()];
             return Self { by_tool, fingerprint: Vec::new(), valid_until: Duration::MAX };
         }
@@ -208,8 +208,8 @@ fn build(session: &Session, grant: &Arc<Grant>, verdicts: &Verdicts) -> Definiti
     let config = ToolSearchConfig::from_value(
         grant.view.settings.get("tools.tool_search").unwrap_or(&Value::Null),
     );
-    let (visible, deferred) = if session.options.tool_search {
-        let length = session.options.context_length.or_else(|| context_length(grant));
+    let (visible, deferred) = if session.options().tool_search {
+        let length = session.options().context_length.or_else(|| context_length(grant));
         let is_deferrable =
             |name: &str| grant.view.get(name).is_some_and(|prepared| prepared.is_deferrable());
         let assembly = hermes_search::assemble(tools.clone(), &config, length, is_deferrable);

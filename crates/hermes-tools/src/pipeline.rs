@@ -1,35 +1,35 @@
 //! The way of every call, from a model's words to an outcome. Reads top to bottom.
 //!
-//! Whatever the origin of a call (chat loop, MCP client, editor, script, sub-agent), it comes
-//! through [`Runtime::call`](crate::Runtime::call) and so through here. There is no second path.
+//! Whatever the origin of a call (chat loop, MCP client, editor, script, another tool), it comes
+//! through here. There is no second path. [`arrive`] is the part that needs nobody else, so that a
+//! batch can be planned; [`complete`] is the rest.
 
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Instant;
 
-use hermes_registry::{CallSetup, Deadline, ErrorKind, ToolError, ToolOutput};
+use hermes_registry::{ErrorKind, ToolContext, ToolError, ToolOutput};
 use serde_json::Value;
+use tracing::Instrument as _;
 
-use crate::call::{CallOutcome, CallStatus, Effect, ToolCall};
-use crate::definitions;
-use crate::error_text::sanitize_error;
-use crate::execute::{self, Execution};
-use crate::gates::{Gate, Trace};
+use crate::call::{CallOutcome, CallStatus, ToolCall};
+use crate::execute::Execution;
+use crate::gates::{Detail, Gate, Trace};
 use crate::prepared::PreparedTool;
 use crate::resolve::{self, Target};
 use crate::runtime::Runtime;
 use crate::session::{Grant, Session};
-use crate::{arguments, task};
+use crate::way::Way;
+use crate::{arguments, definitions, task};
 
-/// A call that passed all gates.
+/// A call that passed the gates that need nobody else.
 pub(crate) struct Ready {
     pub(crate) tool: Arc<PreparedTool>,
     pub(crate) args: Value,
 }
 
-/// What the gates made of a call.
+/// What those gates made of a call.
 pub(crate) enum Gated {
-    /// It may run.
+    /// It goes on.
     Ready(Ready),
     /// One of the bridges answered it.
     Answered(ToolOutput),
@@ -39,78 +39,139 @@ pub(crate) enum Gated {
 pub(crate) struct Stopped {
     /// The tool, as far as it was found.
     pub(crate) tool: Option<Arc<str>>,
-    error: ToolError,
+    pub(crate) error: ToolError,
+    /// What sort of stop it was, for hooks and logs.
+    pub(crate) error_type: &'static str,
+}
+
+/// A call that arrived.
+pub(crate) struct Arrival {
+    pub(crate) id: String,
+    pub(crate) called: String,
+    pub(crate) gated: Result<Gated, Stopped>,
+    pub(crate) trace: Trace,
+}
+
+/// Where a call comes from.
+pub(crate) struct Origin {
+    /// The context that the call's own is derived from: its token and deadlines are the parents.
+    pub(crate) context: ToolContext,
+    /// Whether another tool made the call, which then gets the result at full length.
+    pub(crate) nested: bool,
 }
 
 /// Takes a call all the way. Never panics; every call has an outcome.
-pub(crate) async fn run(runtime: &Runtime, session: &Session, call: ToolCall) -> CallOutcome {
-    let arrived = Instant::now();
-    let (id, called) = (call.id.clone(), call.name.clone());
-    let passed = task::caught(pass(runtime, session, call)).await;
-    let (tool, execution) = passed.unwrap_or_else(|message| {
-        // Not the handler, which runs isolated, but a gate.
-        let error = ToolError::internal(format!("Error executing {called}: {message}"));
-        (None, not_run(CallStatus::Error, error))
-    });
-    let outcome = CallOutcome {
-        id,
-        called,
-        tool,
-        status: execution.status,
-        effect: execution.effect,
-        result: execution.result.map_err(for_the_model),
-        duration: arrived.elapsed(),
-    };
-    if let Some(observer) = &session.options.observer {
-        // A broken progress line is no reason to lose a result.
-        let _ = std::panic::catch_unwind(AssertUnwindSafe(|| observer.completed(&outcome)));
-    }
-    outcome
-}
-
-async fn pass(
+pub(crate) async fn run(
     runtime: &Runtime,
     session: &Session,
     call: ToolCall,
-) -> (Option<Arc<str>>, Execution) {
-    let cancel = session.context().cancel().child();
-    if cancel.is_cancelled() {
-        let error = ToolError::cancelled("the turn was interrupted before this call began");
-        return (None, not_run(CallStatus::Cancelled, error));
-    }
-    let id = call.id.clone();
-    let ready = match gates(runtime, session, call, &mut Trace::off()) {
-        Ok(Gated::Ready(ready)) => ready,
-        Ok(Gated::Answered(output)) => {
-            let status = CallStatus::Ok;
-            return (None, Execution { result: Ok(output), status, effect: Effect::Ran });
-        }
-        Err(Stopped { tool, error }) => {
-            let status = match error.kind() {
-                ErrorKind::Denied => CallStatus::Blocked,
-                _ => CallStatus::Error,
-            };
-            return (tool, not_run(status, error));
-        }
-    };
-    let tool = &ready.tool.tool;
-    if let Some(observer) = &session.options.observer {
-        let shown = arguments::masked(&ready.tool, &ready.args);
-        let _ = std::panic::catch_unwind(AssertUnwindSafe(|| observer.started(&id, tool, &shown)));
-    }
-    let limit = execute::time_limit(tool, runtime.default_timeout());
-    let cx = session.context().for_call(CallSetup {
-        call: &id,
-        cancel,
-        deadline: limit.and_then(Deadline::after),
-        settings: runtime.settings(),
-        caller: None,
-    });
-    let execution = execute::execute(tool, ready.args, cx).await;
-    (Some(Arc::from(tool.name())), execution)
+    origin: &Origin,
+) -> CallOutcome {
+    complete(runtime, session, arrive(runtime, session, call), origin).await
 }
 
-/// All that decides whether and with which arguments a call runs.
+/// Takes a call through the gates that need nobody else.
+pub(crate) fn arrive(runtime: &Runtime, session: &Session, call: ToolCall) -> Arrival {
+    let detail = if session.options().trace { Detail::All } else { Detail::Notable };
+    let mut trace = Trace::new(detail);
+    let (id, called) = (call.id.clone(), call.name.clone());
+    let gates = AssertUnwindSafe(|| gates(runtime, session, call, &mut trace));
+    let gated = catch_unwind(gates).unwrap_or_else(|payload| {
+        // Not the handler, which runs isolated, but a gate.
+        let message = task::panic_message(&*payload);
+        let error = ToolError::internal(format!("Error executing {called}: {message}"));
+        Err(Stopped { tool: None, error, error_type: "gate_crash" })
+    });
+    Arrival { id, called, gated, trace }
+}
+
+/// Takes a call that arrived to its outcome.
+pub(crate) async fn complete(
+    runtime: &Runtime,
+    session: &Session,
+    arrival: Arrival,
+    origin: &Origin,
+) -> CallOutcome {
+    let Arrival { id, called, gated, trace } = arrival;
+    let span = tracing::info_span!(
+        "tool_call",
+        otel.name = tracing::field::Empty,
+        tool = tracing::field::Empty,
+        call = id,
+        session = &*origin.context.ids().session,
+        status = tracing::field::Empty,
+    );
+    async {
+        let mut way = Way::new(runtime, session, origin, id, called, trace);
+        let passed = task::caught(pass(&mut way, gated)).await;
+        let (tool, execution) = passed.unwrap_or_else(|message| {
+            let error = ToolError::internal(format!("Error executing {}: {message}", way.called));
+            (None, Execution::not_run(CallStatus::Error, error, "gate_crash"))
+        });
+        let outcome = way.finish(tool, execution).await;
+        let span = tracing::Span::current();
+        let tool = outcome.tool.as_deref().unwrap_or(&outcome.called);
+        span.record("tool", tool).record("otel.name", tool);
+        span.record("status", outcome.status.as_str());
+        outcome
+    }
+    .instrument(span)
+    .await
+}
+
+/// From the gates that may ask somebody to the end of the handler.
+async fn pass(
+    way: &mut Way<'_>,
+    gated: Result<Gated, Stopped>,
+) -> (Option<Arc<PreparedTool>>, Execution) {
+    if let Some(execution) = way.over_before_it_began() {
+        return (None, execution);
+    }
+    let ready = match gated {
+        Ok(Gated::Ready(ready)) => ready,
+        Ok(Gated::Answered(output)) => return (None, Execution::answered(output)),
+        Err(stopped) => return (None, way.stopped(stopped)),
+    };
+    let tool = Arc::clone(&ready.tool);
+    way.begin(&ready);
+    let execution = match decide(way, &ready.tool, ready.args).await {
+        Ok(args) => {
+            way.started(&tool, &args);
+            way.execute(&tool, args).await
+        }
+        Err(stopped) => Execution::not_run(
+            status_of_stop(stopped.error.kind()),
+            stopped.error,
+            stopped.error_type,
+        ),
+    };
+    (Some(tool), execution)
+}
+
+/// The gates that may ask somebody. Gives the arguments that the tool is to run with.
+pub(crate) async fn decide(
+    way: &mut Way<'_>,
+    tool: &PreparedTool,
+    args: Value,
+) -> Result<Value, Stopped> {
+    // What the host's own code makes of the arguments.
+    let args = way.request_middleware(tool, args).instrument(Gate::Request.span()).await?;
+
+    // Hooks: a block beats a question, a question beats silence. May ask a person.
+    let args = way.pre_tool_call(tool, args).instrument(Gate::Hooks.span()).await?;
+
+    // Whether the model goes round in circles.
+    Gate::Guardrail.span().in_scope(|| way.guardrail(tool, &args))?;
+
+    // An editor's user looks at edits before they are made.
+    way.edit_review(tool, &args).instrument(Gate::EditReview.span()).await?;
+
+    // What is about to be changed is kept. Never stops a call.
+    way.checkpoint(tool, &args).instrument(Gate::Checkpoint.span()).await;
+    Ok(args)
+}
+
+/// The gates that need nobody else: whether there is such a call at all.
 pub(crate) fn gates(
     runtime: &Runtime,
     session: &Session,
@@ -120,22 +181,27 @@ pub(crate) fn gates(
     let grant = runtime.grant(session);
 
     // The name, mended where a slip of spelling leaves no doubt.
+    let span = Gate::Name.span().entered();
     let target = resolve::resolve(&grant, &call.name).map_err(|error| {
         let gate = if error.kind() == ErrorKind::Denied { Gate::Grant } else { Gate::Name };
         stop(trace, gate, None, error)
     })?;
+    drop(span);
 
     // The argument text.
-    let args =
-        arguments::parse(call.arguments).map_err(|error| stop(trace, Gate::Parse, None, error))?;
-    trace.pass(Gate::Parse, || "the arguments are an object".into());
+    let span = Gate::Parse.span().entered();
+    let args = arguments::parse(call.arguments, trace)
+        .map_err(|error| stop(trace, Gate::Parse, None, error))?;
+    drop(span);
 
     // Tool search: a call through the bridge becomes the call it carries.
+    let span = Gate::Bridge.span().entered();
     let (tool, mut args, bridged) = match target {
         Target::Tool(tool) => (tool, args, false),
         Target::Bridge(hermes_search::TOOL_CALL) => {
             let (tool, args) = resolve::unwrap_bridge(&grant, &args)
                 .map_err(|error| stop(trace, Gate::Bridge, None, error))?;
+            trace.note(Gate::Bridge, format!("{} carries {}", call.name, tool.tool.name()));
             (tool, args, true)
         }
         Target::Bridge(bridge) => {
@@ -144,21 +210,29 @@ pub(crate) fn gates(
                 .map_err(|error| stop(trace, Gate::Bridge, None, error));
         }
     };
+    drop(span);
     let name: Arc<str> = tool.tool.name().into();
-    trace.pass(Gate::Name, || format!("{} is {name}", call.name).into());
+    if bridged || call.name == *name {
+        trace.pass(Gate::Name, || format!("{} is {name}", call.name).into());
+    } else {
+        trace.note(Gate::Name, format!("{} was read as {name}", call.name));
+    }
     trace.pass(Gate::Grant, || format!("granted through toolset {}", tool.tool.toolset()).into());
 
     // Whether it can be used right now.
-    if session.options.check_availability
+    let span = Gate::Availability.span().entered();
+    if session.options().check_availability
         && let Some(check) = tool.tool.check()
         && let Err(why) = runtime.availability().check(&grant.view.settings, check).outcome
     {
         let error = ToolError::unavailable(format!("{name} can't be used right now: {why}"));
         return Err(stop(trace, Gate::Availability, Some(name), error));
     }
+    drop(span);
     trace.pass(Gate::Availability, || "available".into());
 
     // Types and rules of the registered schema, never of a provider's copy.
+    let span = Gate::Validation.span().entered();
     arguments::fit(&tool, &mut args).map_err(|error| {
         // A model that called through the bridge hasn't seen the schema.
         let error = if bridged {
@@ -168,6 +242,7 @@ pub(crate) fn gates(
         };
         stop(trace, Gate::Validation, Some(Arc::clone(&name)), error)
     })?;
+    drop(span);
     trace.pass(Gate::Coercion, || "types match the schema".into());
     trace.pass(Gate::Validation, || "the arguments fit the schema".into());
     Ok(Gated::Ready(Ready { tool, args }))
@@ -175,7 +250,21 @@ pub(crate) fn gates(
 
 fn stop(trace: &mut Trace, gate: Gate, tool: Option<Arc<str>>, error: ToolError) -> Stopped {
     trace.stop(gate, error.message());
-    Stopped { tool, error }
+    let error_type = match (gate, error.kind()) {
+        (Gate::Bridge | Gate::Grant, ErrorKind::Denied) => "tool_scope_block",
+        (_, kind) => kind.as_str(),
+    };
+    Stopped { tool, error, error_type }
+}
+
+/// The status of a call that a gate stopped.
+pub(crate) fn status_of_stop(kind: ErrorKind) -> CallStatus {
+    match kind {
+        ErrorKind::Denied => CallStatus::Blocked,
+        ErrorKind::Cancelled => CallStatus::Cancelled,
+        ErrorKind::Timeout => CallStatus::Timeout,
+        _ => CallStatus::Error,
+    }
 }
 
 fn answer_bridge(
@@ -193,20 +282,4 @@ fn answer_bridge(
         hermes_search::answer_describe(catalog, |name| resolve::is_deferrable(grant, name), args)
     };
     answer.map(ToolOutput::Json).map_err(|error| resolve::bridge_error(&error))
-}
-
-fn not_run(status: CallStatus, error: ToolError) -> Execution {
-    Execution { result: Err(error), status, effect: Effect::None }
-}
-
-/// Errors whose text isn't the tool's own words are cleaned of markup that a model might take for
-/// its own, and marked.
-fn for_the_model(error: ToolError) -> ToolError {
-    match error.kind() {
-        ErrorKind::Internal | ErrorKind::Upstream => {
-            let text = sanitize_error(&format!("Tool execution failed: {}", error.message()));
-            error.with_message(text)
-        }
-        _ => error,
-    }
 }

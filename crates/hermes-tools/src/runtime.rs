@@ -6,13 +6,19 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use hermes_registry::{AvailabilityCache, Registry, Scope, Settings};
 
+use hermes_toolsets::ToolsetWorld;
+use hermes_turn::limits::LimitConfig;
+use serde_json::Value;
+
+use crate::batch;
 use crate::call::{CallOutcome, ToolCall};
 use crate::definitions::{self, Definitions};
-use crate::gates::{Decision, Trace};
-use crate::pipeline::{self, Gated};
+use crate::extensions::Extensions;
+use crate::gates::{Decision, Detail, Trace};
+use crate::pipeline::{self, Gated, Origin};
 use crate::session::{DenyListError, Grant, Session, SessionOptions};
 use crate::view::{View, ViewCache};
-use hermes_toolsets::ToolsetWorld;
+use crate::way::Way;
 
 /// How long a call may take if neither its tool nor the host says otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
@@ -28,6 +34,7 @@ struct Shared {
     settings: ArcSwap<Settings>,
     availability: AvailabilityCache,
     default_timeout: Option<Duration>,
+    extensions: Extensions,
 }
 
 /// Builds a [`Runtime`].
@@ -39,6 +46,7 @@ pub struct RuntimeBuilder {
     toolsets: ToolsetWorld,
     availability: AvailabilityCache,
     default_timeout: Option<Duration>,
+    extensions: Extensions,
 }
 
 impl RuntimeBuilder {
@@ -77,6 +85,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Sets hooks, middleware and logs.
+    #[must_use]
+    pub fn extensions(mut self, extensions: Extensions) -> Self {
+        self.extensions = extensions;
+        self
+    }
+
     /// The runtime.
     pub fn build(self) -> Runtime {
         Runtime {
@@ -85,6 +100,7 @@ impl RuntimeBuilder {
                 settings: ArcSwap::from_pointee(self.settings),
                 availability: self.availability,
                 default_timeout: self.default_timeout,
+                extensions: self.extensions,
             }),
         }
     }
@@ -100,6 +116,7 @@ impl Runtime {
             toolsets: ToolsetWorld::builtin(),
             availability: AvailabilityCache::default(),
             default_timeout: Some(DEFAULT_TIMEOUT),
+            extensions: Extensions::default(),
         }
     }
 
@@ -135,7 +152,7 @@ impl Runtime {
     /// A deny list of the session names something that doesn't exist there. Unknown names among
     /// the enabled toolsets are no error; they are listed in [`Definitions::issues`].
     pub fn open(&self, options: SessionOptions) -> Result<Session, DenyListError> {
-        let session = Session::new(options);
+        let session = Session::new(options, &self.shared.settings.load());
         let issues = self.grant(&session).deny_issues();
         if issues.is_empty() { Ok(session) } else { Err(DenyListError { issues }) }
     }
@@ -150,30 +167,56 @@ impl Runtime {
     /// The result is always an outcome: unknown names, broken arguments, panics, timeouts and
     /// interrupts are outcomes that tell the model what to do.
     pub async fn call(&self, session: &Session, call: ToolCall) -> CallOutcome {
-        pipeline::run(self, session, call).await
+        let origin = Origin { context: session.context(), nested: false };
+        pipeline::run(self, session, call, &origin).await
     }
 
-    /// Takes the calls of one assistant message through the pipeline, one after the other.
+    /// Takes the calls of one assistant message through the pipeline, as many at once as is safe.
     ///
-    /// There is exactly one outcome for each call, in the order of the calls.
+    /// There is exactly one outcome for each call, in the order of the calls. An equal call made
+    /// twice runs once. Results that are too long together are written to files, the longest
+    /// first.
     pub async fn call_batch(&self, session: &Session, calls: Vec<ToolCall>) -> Vec<CallOutcome> {
-        let mut outcomes = Vec::with_capacity(calls.len());
-        for call in calls {
-            outcomes.push(self.call(session, call).await);
-        }
-        outcomes
+        batch::run(self, session, calls).await
     }
 
     /// What the gates would make of a call, without running it.
-    pub fn dry_run(&self, session: &Session, call: ToolCall) -> DryRun {
-        let mut trace = Trace::on();
+    ///
+    /// Hooks before the call are asked, with `dry_run: true` in their payload; people are not, and
+    /// no snapshot is taken.
+    pub async fn dry_run(&self, session: &Session, call: ToolCall) -> DryRun {
+        let origin = Origin { context: session.context(), nested: false };
+        let mut trace = Trace::new(Detail::All);
+        let (id, called) = (call.id.clone(), call.name.clone());
         let gated = pipeline::gates(self, session, call, &mut trace);
+        let mut way = Way::new(self, session, &origin, id, called, trace);
+        way.dry = true;
         let (tool, arguments) = match gated {
-            Ok(Gated::Ready(ready)) => (Some(ready.tool.tool.name().to_owned()), Some(ready.args)),
+            Ok(Gated::Ready(ready)) => {
+                way.begin(&ready);
+                let decided = pipeline::decide(&mut way, &ready.tool, ready.args).await;
+                (Some(ready.tool.tool.name().to_owned()), decided.ok())
+            }
             Ok(Gated::Answered(_)) => (None, None),
             Err(stopped) => (stopped.tool.as_deref().map(str::to_owned), None),
         };
-        DryRun { tool, arguments, decisions: trace.into_decisions() }
+        DryRun { tool, arguments, decisions: way.trace.into_decisions() }
+    }
+
+    pub(crate) fn extensions(&self) -> &Extensions {
+        &self.shared.extensions
+    }
+
+    /// How long results of the session may be.
+    pub(crate) fn result_limits(&self, session: &Session) -> LimitConfig {
+        let settings = self.shared.settings.load();
+        let configured = || settings.get("model.context_length").and_then(Value::as_u64);
+        let window = session.options().context_length.or_else(configured);
+        let limits = LimitConfig::for_context(window);
+        match settings.get("tool_output.max_result_size") {
+            Some(overrides) => limits.with_overrides(overrides),
+            None => limits,
+        }
     }
 
     pub(crate) fn default_timeout(&self) -> Option<Duration> {

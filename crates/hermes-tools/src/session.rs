@@ -1,15 +1,21 @@
 //! One conversation with its tools: what it may use, where it runs, who watches.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use arc_swap::ArcSwapOption;
-use hermes_registry::{Settings, ToolContext};
+use arc_swap::{ArcSwap, ArcSwapOption};
+use hermes_registry::{CallIds, CancellationToken, Settings, ToolContext};
+use hermes_toolsets::{NameIssue, NamePlace, PlatformRequest, SelectRequest};
+use hermes_turn::guardrail::{GuardrailConfig, Guardrails};
+use serde_json::Value;
 
 use crate::definitions::Memo;
+use crate::directory_hints::DirectoryHints;
+use crate::edit_review::EditReviewer;
 use crate::observer::CallObserver;
+use crate::result_store::{Keep, LocalResults, ResultStore};
 use crate::view::View;
-use hermes_toolsets::{NameIssue, NamePlace, PlatformRequest, SelectRequest};
 
 /// Which tools a session asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,6 +67,21 @@ pub struct SessionOptions {
     pub allow_hidden: bool,
     /// Who is told of every call.
     pub observer: Option<Arc<dyn CallObserver>>,
+    /// Who looks at edits before they are made; without one nobody does.
+    pub edit_reviewer: Option<Arc<dyn EditReviewer>>,
+    /// The only tools that may be called; none means all that were granted.
+    pub whitelist: Option<BTreeSet<String>>,
+    /// Whether the model sees images; else it gets their summaries.
+    pub images: bool,
+    /// Whether results tell of the instructions that lie in the folders they are about.
+    pub directory_hints: bool,
+    /// How many calls of a batch may run at once; none means `tools.max_parallel` of the
+    /// configuration, else 8.
+    pub max_parallel: Option<usize>,
+    /// What happens to stored results when the session ends.
+    pub keep_results: Keep,
+    /// Whether outcomes hold the decision of every gate, and not only those that mattered.
+    pub trace: bool,
 }
 
 impl SessionOptions {
@@ -74,6 +95,13 @@ impl SessionOptions {
             check_availability: true,
             allow_hidden: false,
             observer: None,
+            edit_reviewer: None,
+            whitelist: None,
+            images: true,
+            directory_hints: false,
+            max_parallel: None,
+            keep_results: Keep::Session,
+            trace: false,
         }
     }
 }
@@ -113,11 +141,27 @@ impl std::fmt::Display for DenyListError {
 
 impl std::error::Error for DenyListError {}
 
-/// A conversation. Made by [`Runtime::open`](crate::Runtime::open).
+/// A conversation. Made by [`Runtime::open`](crate::Runtime::open). Cheap to clone; clones are the
+/// same session.
+#[derive(Clone)]
 pub struct Session {
+    pub(crate) state: Arc<SessionState>,
+}
+
+pub(crate) struct SessionState {
     pub(crate) options: SessionOptions,
     grant: ArcSwapOption<Grant>,
     pub(crate) definitions: ArcSwapOption<Memo>,
+    turn: ArcSwap<Turn>,
+    pub(crate) hints: DirectoryHints,
+    results: LocalResults,
+}
+
+/// What belongs to one turn: from a user's message to the last answer to it.
+pub(crate) struct Turn {
+    pub(crate) context: ToolContext,
+    pub(crate) request: Arc<str>,
+    pub(crate) guardrails: Arc<Mutex<Guardrails>>,
 }
 
 /// The tools a session was granted, whether or not they are available right now.
@@ -130,35 +174,91 @@ pub(crate) struct Grant {
 }
 
 impl Session {
-    pub(crate) fn new(options: SessionOptions) -> Self {
-        Self { options, grant: ArcSwapOption::empty(), definitions: ArcSwapOption::empty() }
+    pub(crate) fn new(options: SessionOptions, settings: &Settings) -> Self {
+        let turn = Turn {
+            context: options.context.clone(),
+            request: Arc::from(""),
+            guardrails: guardrails(settings),
+        };
+        let temp = settings.env_filled("TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from);
+        let results = LocalResults::new(temp, options.keep_results);
+        Self {
+            state: Arc::new(SessionState {
+                options,
+                grant: ArcSwapOption::empty(),
+                definitions: ArcSwapOption::empty(),
+                turn: ArcSwap::from_pointee(turn),
+                hints: DirectoryHints::default(),
+                results,
+            }),
+        }
     }
 
     /// The context that calls of the session start from.
-    pub fn context(&self) -> &ToolContext {
-        &self.options.context
+    pub fn context(&self) -> ToolContext {
+        self.turn().context.clone()
     }
 
     /// What the session was opened with.
     pub fn options(&self) -> &SessionOptions {
-        &self.options
+        &self.state.options
+    }
+
+    /// Begins the turn of another message of the user: what was noticed of circles is forgotten.
+    /// A new `cancel` takes the place of one that was used up by an interrupt.
+    pub fn begin_turn(&self, id: &str, cancel: CancellationToken, settings: &Settings) {
+        let context = &self.state.options.context;
+        let ids = CallIds { turn: id.into(), ..context.ids().clone() };
+        self.state.turn.store(Arc::new(Turn {
+            context: context.clone().with_ids(ids).with_cancel(cancel),
+            request: Arc::from(""),
+            guardrails: guardrails(settings),
+        }));
+    }
+
+    /// Names the request to the model whose answer the next calls are part of.
+    pub fn begin_request(&self, id: &str) {
+        let turn = self.turn();
+        self.state.turn.store(Arc::new(Turn {
+            context: turn.context.clone(),
+            request: id.into(),
+            guardrails: Arc::clone(&turn.guardrails),
+        }));
+    }
+
+    /// Why the turn must end, if the guardrails decided that it goes round in circles.
+    pub fn halted(&self) -> Option<hermes_turn::guardrail::Decision> {
+        lock(&self.turn().guardrails).halted().cloned()
+    }
+
+    pub(crate) fn turn(&self) -> Arc<Turn> {
+        self.state.turn.load_full()
+    }
+
+    /// Where results go that are too long: what the host lends, else the temporary folder.
+    pub(crate) async fn store_result(&self, name: &str, text: String) -> Result<String, String> {
+        match self.state.options.context.service::<dyn ResultStore>() {
+            Some(store) => store.store(name, text).await,
+            None => self.state.results.store(name, text).await,
+        }
     }
 
     /// What the session may use under `view`.
     pub(crate) fn grant(&self, view: &Arc<View>) -> Arc<Grant> {
-        let latest = self.grant.load();
+        let latest = self.state.grant.load();
         if let Some(grant) = &*latest
             && Arc::ptr_eq(&grant.view, view)
         {
             return Arc::clone(grant);
         }
         let grant = Arc::new(self.derive(view));
-        self.grant.store(Some(Arc::clone(&grant)));
+        self.state.grant.store(Some(Arc::clone(&grant)));
         grant
     }
 
     fn derive(&self, view: &Arc<View>) -> Grant {
-        let tools = &self.options.tools;
+        let options = &self.state.options;
+        let tools = &options.tools;
         let request = SelectRequest {
             enabled: tools.enabled.as_deref(),
             disabled: &tools.disabled,
@@ -173,11 +273,21 @@ impl Session {
             .tools
             .iter()
             .filter_map(|name| view.get(name))
-            .filter(|prepared| self.options.allow_hidden || !prepared.is_hidden())
+            .filter(|prepared| options.allow_hidden || !prepared.is_hidden())
             .map(|prepared| Arc::from(prepared.tool.name()))
             .collect();
         Grant { view: Arc::clone(view), tools: granted, issues: selection.issues }
     }
+}
+
+fn guardrails(settings: &Settings) -> Arc<Mutex<Guardrails>> {
+    let config = settings.get("tool_loop_guardrails").unwrap_or(&Value::Null);
+    Arc::new(Mutex::new(Guardrails::new(GuardrailConfig::from_value(config))))
+}
+
+/// Locks; a panic of another thread left nothing half done.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Grant {
@@ -195,7 +305,7 @@ impl Grant {
 
 impl std::fmt::Debug for Session {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Session").field("options", &self.options).finish_non_exhaustive()
+        f.debug_struct("Session").field("options", self.options()).finish_non_exhaustive()
     }
 }
 

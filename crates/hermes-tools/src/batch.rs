@@ -1,0 +1,307 @@
+//! The calls of one assistant message: as many at once as is safe, one outcome for each, in order.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use hermes_registry::{Deadline, Settings, ToolError, ToolOutput};
+use hermes_turn::duplicates;
+use hermes_turn::limits::{self, Item, LimitConfig};
+use hermes_turn::plan::{self, SegmentKind, Slot};
+use serde_json::{Value, json};
+
+use crate::call::{Arguments, CallOutcome, CallStatus, Effect, ToolCall, result_text};
+use crate::canonical_path;
+use crate::execute::Execution;
+use crate::finish;
+use crate::gates::{Detail, Trace};
+use crate::observer::{RunningCall, tell};
+use crate::pipeline::{self, Arrival, Gated, Origin, Ready};
+use crate::runtime::Runtime;
+use crate::session::Session;
+use crate::way::Way;
+
+/// How many calls run at once, unless configured.
+const MAX_PARALLEL: usize = 8;
+/// How long the calls of a parallel run may take together, unless configured.
+const RUN_PATIENCE: Duration = Duration::from_secs(420);
+/// The variable that configures it, in seconds.
+const RUN_PATIENCE_VAR: &str = "HERMES_CONCURRENT_TOOL_TIMEOUT_S";
+/// How often those who watch are told that work goes on.
+const HEARTBEAT: Duration = Duration::from_secs(30);
+/// How many characters go around the preview of a result that is in a file, about.
+const BLOCK_CHARS: usize = 500;
+/// How many running calls they are told of.
+const MAX_NAMED: usize = 3;
+
+/// A call of a batch, before it runs.
+enum Seat {
+    /// It goes through the pipeline.
+    Call(Arrival),
+    /// It repeats an earlier call.
+    Repeats { first: usize, id: String, called: String },
+    /// Its tool has had as many calls as one turn may hold.
+    Surplus { arrival: Arrival, most: usize },
+}
+
+/// Runs a batch.
+pub(crate) async fn run(
+    runtime: &Runtime,
+    session: &Session,
+    calls: Vec<ToolCall>,
+) -> Vec<CallOutcome> {
+    let ids: Vec<String> = calls.iter().map(|call| call.id.clone()).collect();
+    let seats = seat(runtime, session, calls);
+    let slots: Vec<Slot> = seats.iter().map(|seat| slot(session, seat)).collect();
+    let segments = plan::plan(&slots);
+
+    let mut seats: Vec<Option<Seat>> = seats.into_iter().map(Some).collect();
+    let mut outcomes: Vec<Option<CallOutcome>> = ids.iter().map(|_| None).collect();
+    for segment in segments {
+        let members: Vec<(usize, Seat)> = segment
+            .calls
+            .iter()
+            .filter_map(|&index| Some((index, seats.get_mut(index)?.take()?)))
+            .collect();
+        let parallel = match segment.kind {
+            SegmentKind::Parallel => max_parallel(runtime, session),
+            SegmentKind::Sequential => 1,
+        };
+        for (index, outcome) in run_segment(runtime, session, members, parallel, &ids).await {
+            if let Some(place) = outcomes.get_mut(index) {
+                *place = Some(outcome);
+            }
+        }
+    }
+    let mut outcomes: Vec<CallOutcome> = outcomes.into_iter().flatten().collect();
+    fit_turn(runtime, session, &mut outcomes).await;
+    outcomes
+}
+
+/// Finds what each call is: its tool and arguments, the earlier call that it repeats, or one too
+/// many.
+fn seat(runtime: &Runtime, session: &Session, calls: Vec<ToolCall>) -> Vec<Seat> {
+    let view = Arc::clone(&runtime.grant(session).view);
+    let is_repeatable =
+        |name: &str| view.get(name).is_some_and(|prepared| prepared.tool.meta().repeatable);
+    let compared: Vec<duplicates::Call<'_>> = calls
+        .iter()
+        .map(|call| duplicates::Call {
+            name: &call.name,
+            arguments: match &call.arguments {
+                Arguments::Text(text) => duplicates::Arguments::Text(text),
+                Arguments::Value(value) => duplicates::Arguments::Value(value),
+            },
+        })
+        .collect();
+    let repeats = duplicates::find(&compared, &is_repeatable);
+    let settings = runtime.settings();
+    let mut had: BTreeMap<Arc<str>, usize> = BTreeMap::new();
+    let mut seats = Vec::with_capacity(calls.len());
+    for (call, repeats) in calls.into_iter().zip(repeats) {
+        if let Some(first) = repeats {
+            seats.push(Seat::Repeats { first, id: call.id, called: call.name });
+            continue;
+        }
+        let arrival = pipeline::arrive(runtime, session, call);
+        let limit = match &arrival.gated {
+            Ok(Gated::Ready(Ready { tool, .. })) => {
+                let limit = tool.tool.meta().per_turn.map(|limit| limit(&settings).max(1));
+                limit.map(|limit| (Arc::<str>::from(tool.tool.name()), limit))
+            }
+            _ => None,
+        };
+        seats.push(match limit {
+            Some((tool, most)) => {
+                let count = had.entry(tool).or_default();
+                *count += 1;
+                if *count > most {
+                    Seat::Surplus { arrival, most }
+                } else {
+                    Seat::Call(arrival)
+                }
+            }
+            None => Seat::Call(arrival),
+        });
+    }
+    seats
+}
+
+/// What a call may run beside.
+fn slot(session: &Session, seat: &Seat) -> Slot {
+    let Seat::Call(Arrival { gated: Ok(Gated::Ready(ready)), .. }) = seat else {
+        return Slot::Barrier;
+    };
+    let cx = session.context();
+    let home = cx.settings().env_filled("HOME").map(PathBuf::from);
+    let canonical = |path: &str| Some(canonical_path(path, cx.cwd(), home.as_deref()));
+    plan::slot(ready.tool.tool.meta().concurrency, Some(&ready.args), &canonical)
+}
+
+/// Runs the calls of one segment. Those that have no place to run yet wait in the order of the
+/// calls.
+async fn run_segment(
+    runtime: &Runtime,
+    session: &Session,
+    members: Vec<(usize, Seat)>,
+    parallel: usize,
+    ids: &[String],
+) -> Vec<(usize, CallOutcome)> {
+    let mut context = session.context();
+    if parallel > 1
+        && let Some(deadline) = run_patience(&runtime.settings()).and_then(Deadline::after)
+    {
+        context = context.with_deadline(deadline);
+    }
+    let origin = Origin { context, nested: false };
+    let running: RefCell<BTreeMap<usize, RunningCall>> = RefCell::default();
+    let (origin, shown) = (&origin, &running);
+    let start = |(index, seat): (usize, Seat)| async move {
+        if let Some(call) = running_call(&seat) {
+            shown.borrow_mut().insert(index, call);
+        }
+        let outcome = run_seat(runtime, session, seat, origin, ids).await;
+        shown.borrow_mut().remove(&index);
+        (index, outcome)
+    };
+
+    let mut waiting = members.into_iter();
+    let mut at_work: FuturesUnordered<_> =
+        waiting.by_ref().take(parallel.max(1)).map(start).collect();
+    let mut outcomes = Vec::new();
+    let mut heartbeat =
+        tokio::time::interval_at(tokio::time::Instant::now() + HEARTBEAT, HEARTBEAT);
+    loop {
+        tokio::select! {
+            biased;
+            done = at_work.next() => match done {
+                Some(done) => {
+                    outcomes.push(done);
+                    at_work.extend(waiting.next().map(start));
+                }
+                None => return outcomes,
+            },
+            _ = heartbeat.tick() => {
+                let mut calls: Vec<RunningCall> =
+                    running.borrow().values().take(MAX_NAMED).cloned().collect();
+                for call in &mut calls {
+                    call.running = call.since.elapsed();
+                }
+                tell(session.options().observer.as_ref(), |observer| observer.heartbeat(&calls));
+            }
+        }
+    }
+}
+
+fn running_call(seat: &Seat) -> Option<RunningCall> {
+    match seat {
+        Seat::Call(Arrival { id, gated: Ok(Gated::Ready(ready)), .. }) => Some(RunningCall {
+            id: id.clone(),
+            tool: ready.tool.tool.name().into(),
+            since: Instant::now(),
+            running: Duration::ZERO,
+        }),
+        _ => None,
+    }
+}
+
+/// Takes one call to its outcome.
+async fn run_seat(
+    runtime: &Runtime,
+    session: &Session,
+    seat: Seat,
+    origin: &Origin,
+    ids: &[String],
+) -> CallOutcome {
+    match seat {
+        Seat::Call(arrival) => pipeline::complete(runtime, session, arrival, origin).await,
+        Seat::Repeats { first, id, called } => {
+            let of = ids.get(first).map(String::as_str).unwrap_or_default();
+            let note = format!(
+                "the same call as call {} of this turn ({of}), so it was not run again; repeat it \
+                 alone if you meant it twice",
+                first + 1
+            );
+            let execution = Execution {
+                result: Ok(ToolOutput::Json(json!({"skipped": note}))),
+                status: CallStatus::Skipped,
+                effect: Effect::None,
+                error_type: Some("duplicate_call"),
+            };
+            let trace = Trace::new(Detail::Notable);
+            Way::new(runtime, session, origin, id, called, trace).finish(None, execution).await
+        }
+        Seat::Surplus { arrival, most } => {
+            let Arrival { id, called, trace, .. } = arrival;
+            let error = ToolError::denied(format!(
+                "one turn may hold {most} calls of {called}, so this one was not run; make it \
+                 again once the others have answered"
+            ));
+            let execution = Execution::not_run(CallStatus::Blocked, error, "turn_limit");
+            Way::new(runtime, session, origin, id, called, trace).finish(None, execution).await
+        }
+    }
+}
+
+/// Writes the longest results into files until what is left of all fits into the turn.
+async fn fit_turn(runtime: &Runtime, session: &Session, outcomes: &mut [CallOutcome]) {
+    let limits = runtime.result_limits(session);
+    let items: Vec<Item> = outcomes.iter().map(|outcome| item(outcome, &limits)).collect();
+    let total: usize = items.iter().map(|item| item.chars).sum();
+    if total <= limits.budget.per_turn {
+        return;
+    }
+    for index in limits::spill_order(limits.budget.per_turn, &items) {
+        if let Some(outcome) = outcomes.get_mut(index) {
+            let text = result_text(&outcome.result);
+            finish::shorten(session, outcome, text, limits.budget.preview).await;
+        }
+    }
+}
+
+/// How much of the turn a result takes, and how much it would take once it is in a file.
+fn item(outcome: &CallOutcome, limits: &LimitConfig) -> Item {
+    let text = match outcome.content() {
+        Value::String(text) => text,
+        parts => {
+            let texts = parts.as_array().into_iter().flatten();
+            let texts = texts.filter_map(|part| part.get("text").and_then(Value::as_str));
+            texts.collect()
+        }
+    };
+    let chars = text.chars().count();
+    // Parts stay as they are: what an image shows can't be paged through.
+    let fixed = matches!(outcome.result, Ok(ToolOutput::Multimodal { .. }));
+    Item {
+        chars,
+        replaced_chars: if fixed { chars } else { limits.budget.preview + BLOCK_CHARS },
+        persisted: outcome.stored.is_some(),
+    }
+}
+
+/// How many calls may run at once.
+fn max_parallel(runtime: &Runtime, session: &Session) -> usize {
+    let configured = || {
+        let settings = runtime.settings();
+        let count = settings.get("tools.max_parallel").and_then(Value::as_u64);
+        count.and_then(|count| usize::try_from(count).ok())
+    };
+    let count = session.options().max_parallel.or_else(configured);
+    count.filter(|count| *count > 0).unwrap_or(MAX_PARALLEL)
+}
+
+/// How long the calls of a parallel run may take together; none means for ever.
+fn run_patience(settings: &Settings) -> Option<Duration> {
+    let configured = settings.env_filled(RUN_PATIENCE_VAR).and_then(|text| {
+        text.trim().parse::<f64>().ok().filter(|seconds| !seconds.is_nan())
+    });
+    match configured {
+        None => Some(RUN_PATIENCE),
+        Some(seconds) if seconds <= 0.0 => None,
+        Some(seconds) => Duration::try_from_secs_f64(seconds).ok(),
+    }
+}

@@ -1,0 +1,248 @@
+//! From what a handler gave back to what the model sees.
+
+use std::sync::Arc;
+
+use hermes_guard::threats;
+use hermes_hooks::HookEvent;
+use hermes_registry::{Access, Concurrency, ErrorKind, ToolError, ToolOutput, Trust};
+use hermes_turn::guardrail::{Action, Observed};
+use hermes_turn::limits::Threshold;
+use hermes_turn::{failure, limits};
+use tracing::Instrument as _;
+
+use crate::call::{CallOutcome, Effect, result_text};
+use crate::error_text::sanitize_error;
+use crate::execute::Execution;
+use crate::gates::Gate;
+use crate::observer::tell;
+use crate::prepared::PreparedTool;
+use crate::result_store::{RESULTS_FOLDER, mentions_stored};
+use crate::session::lock;
+use crate::way::Way;
+use crate::{arguments, audit, checkpoint, payload};
+
+/// How long hooks may take once the turn is interrupted.
+const HOOK_GRACE: std::time::Duration = std::time::Duration::from_secs(3);
+
+impl Way<'_> {
+    /// Everything after the handler, and the outcome.
+    pub(crate) async fn finish(
+        mut self,
+        tool: Option<Arc<PreparedTool>>,
+        execution: Execution,
+    ) -> CallOutcome {
+        let Execution { result, status, effect, error_type } = execution;
+        let name = tool.as_ref().map(|tool| Arc::from(tool.tool.name()));
+        let mut outcome = CallOutcome {
+            id: self.id.clone(),
+            called: self.called.clone(),
+            tool: name,
+            status,
+            effect,
+            failed: false,
+            error_type,
+            result: result.map_err(for_the_model),
+            notes: Vec::new(),
+            frame: None,
+            risk: None,
+            stored: None,
+            decisions: Vec::new(),
+            duration: self.trace.since().elapsed(),
+            images: self.session.options().images,
+        };
+        outcome.failed = failed(&outcome);
+
+        // Those who want to know, then those who want to change it.
+        self.post_hooks(&mut outcome, tool.is_some()).await;
+        if let Some(tool) = &tool {
+            // What has run counts for the guardrails, as the model will see it.
+            if effect != Effect::None {
+                self.observe(tool, &mut outcome);
+            }
+            // Another tool gets the result as it is; the rest is for models.
+            if !self.origin.nested {
+                self.limit(tool, &mut outcome).instrument(Gate::Limit.span()).await;
+                Gate::Frame.span().in_scope(|| self.frame(tool, &mut outcome));
+                self.hints(&mut outcome);
+            }
+        }
+        outcome.duration = self.trace.since().elapsed();
+        let shown = tool.as_ref().map(|tool| arguments::masked(tool, &self.args));
+        outcome.decisions = self.trace.take();
+        if let Some(log) = &self.runtime.extensions().audit {
+            audit::record(log, &self, &outcome, shown.as_ref());
+        }
+        tell(self.session.options().observer.as_ref(), |observer| observer.completed(&outcome));
+        outcome
+    }
+
+    async fn post_hooks(&mut self, outcome: &mut CallOutcome, has_tool: bool) {
+        let hooks = &self.runtime.extensions().hooks;
+        let post = hooks.listens(HookEvent::PostToolCall);
+        let transform = hooks.listens(HookEvent::TransformToolResult);
+        // Calls that never got to the hooks before are none of the hooks after either, but for one
+        // that was out of bounds, which somebody may want to know of.
+        let known = has_tool || outcome.error_type == Some("tool_scope_block");
+        if !known || !(post || transform) {
+            return;
+        }
+        let text = result_text(&outcome.result);
+        let mut told = None;
+        let mut work = std::pin::pin!(async {
+            if post {
+                hooks.tell(payload::after(HookEvent::PostToolCall, self, outcome, &text)).await;
+            }
+            if transform && outcome.effect == Effect::Ran {
+                let event = payload::after(HookEvent::TransformToolResult, self, outcome, &text);
+                told = hooks.replacement(event).instrument(Gate::Transform.span()).await;
+            }
+        });
+        tokio::select! {
+            biased;
+            () = &mut work => {}
+            () = self.cancel.cancelled() => {
+                let _ = tokio::time::timeout(HOOK_GRACE, work).await;
+            }
+        }
+        if let Some(text) = told {
+            self.trace.note(Gate::Transform, "a hook replaced the result");
+            outcome.result = Ok(ToolOutput::Text(text));
+        }
+    }
+
+    /// Tells the guardrails what came of the call; they may have something to say.
+    fn observe(&mut self, tool: &PreparedTool, outcome: &mut CallOutcome) {
+        let idempotent = tool.tool.meta().idempotent;
+        // The text matters only where equal results mean something.
+        let text = if idempotent { result_text(&outcome.result) } else { String::new() };
+        let decision = lock(&self.turn.guardrails).after(Observed {
+            tool: tool.tool.name(),
+            args: &self.args,
+            failed: outcome.failed,
+            idempotent,
+            result: &text,
+        });
+        if matches!(decision.action, Action::Warn | Action::Halt) {
+            self.trace.note(Gate::Guardrail, decision.code);
+            outcome.notes.push(decision.message);
+        }
+    }
+
+    /// Writes a result into a file that is too long for the conversation.
+    async fn limit(&mut self, tool: &PreparedTool, outcome: &mut CallOutcome) {
+        let limits = self.runtime.result_limits(self.session);
+        let threshold = limits.threshold(tool.tool.name(), tool.tool.meta().max_result_size);
+        let Threshold::Chars(most) = threshold else { return };
+        // Images are no text that could be paged through.
+        if matches!(outcome.result, Ok(ToolOutput::Multimodal { .. })) {
+            return;
+        }
+        let text = match &outcome.result {
+            Ok(ToolOutput::Text(text)) if !limits::longer_than(text, most) => return,
+            result => result_text(result),
+        };
+        if !limits::longer_than(&text, most) {
+            return;
+        }
+        let note = shorten(self.session, outcome, text, limits.budget.preview).await;
+        if let Some(note) = note {
+            self.trace.note(Gate::Limit, note);
+        }
+    }
+
+    /// Marks the words of third parties, also those that come back from a stored result.
+    fn frame(&mut self, tool: &PreparedTool, outcome: &mut CallOutcome) {
+        let tool = &tool.tool;
+        let foreign = tool.meta().trust == Trust::ThirdParty || self.reads_stored_result(tool);
+        if !foreign || outcome.effect == Effect::None {
+            return;
+        }
+        outcome.frame = Some(tool.name().into());
+        outcome.risk = threats::risk(&result_text(&outcome.result));
+        match &outcome.risk {
+            Some(risk) => {
+                let findings = risk.findings.join(", ");
+                self.trace.note(Gate::Frame, format!("framed as data; it looks like {findings}"));
+            }
+            None => self.trace.pass(Gate::Frame, || "framed as data".into()),
+        }
+    }
+
+    fn reads_stored_result(&self, tool: &hermes_registry::Tool) -> bool {
+        if mentions_stored(&self.args) {
+            return true;
+        }
+        let Concurrency::PathScoped { access: Access::Read, arg, .. } = tool.meta().concurrency
+        else {
+            return false;
+        };
+        let (Some(path), Some(cx)) = (self.args.get(arg).and_then(|path| path.as_str()), &self.cx)
+        else {
+            return false;
+        };
+        let path = checkpoint::absolute(path, cx);
+        path.components().any(|part| part.as_os_str().to_string_lossy().starts_with(RESULTS_FOLDER))
+    }
+
+    /// What the folders say that the call was about.
+    fn hints(&self, outcome: &mut CallOutcome) {
+        if self.session.options().directory_hints
+            && outcome.effect == Effect::Ran
+            && let Some(cx) = &self.cx
+        {
+            outcome.notes.extend(self.session.state.hints.of_call(&self.args, cx));
+        }
+    }
+}
+
+/// Puts a stand-in in the place of `text`, which is the whole result, and says what was done.
+/// Nothing where the stand-in would be longer.
+pub(crate) async fn shorten(
+    session: &crate::Session,
+    outcome: &mut CallOutcome,
+    text: String,
+    preview: usize,
+) -> Option<String> {
+    let name = limits::file_name(&outcome.id);
+    let chars = text.chars().count();
+    let stored = session.store_result(&name, text.clone()).await;
+    let block = match &stored {
+        Ok(path) => limits::persisted_block(&text, path, preview),
+        Err(_) => limits::truncated(&text, preview),
+    };
+    let block = block?;
+    let note = match &stored {
+        Ok(path) => format!("{chars} characters went to {path}"),
+        Err(why) => format!("{chars} characters were cut: they could not be stored ({why})"),
+    };
+    outcome.stored = stored.ok();
+    outcome.result = match std::mem::replace(&mut outcome.result, Ok(ToolOutput::from(""))) {
+        // A failure stays one, with its kind.
+        Err(error) => Err(error.with_message(block)),
+        Ok(_) => Ok(ToolOutput::Text(block)),
+    };
+    Some(note)
+}
+
+/// Whether the result reports a failure.
+fn failed(outcome: &CallOutcome) -> bool {
+    let tool = outcome.tool.as_deref().unwrap_or_default();
+    match &outcome.result {
+        Err(_) => true,
+        Ok(ToolOutput::Json(value)) => failure::is_failure_value(tool, value),
+        Ok(ToolOutput::Text(text)) => failure::is_failure(tool, text),
+        Ok(_) => false,
+    }
+}
+
+/// Errors whose text isn't the tool's own words are cleaned of markup that a model might take for
+/// its own, and marked.
+fn for_the_model(error: ToolError) -> ToolError {
+    match error.kind() {
+        ErrorKind::Internal | ErrorKind::Upstream => {
+            let text = sanitize_error(&format!("Tool execution failed: {}", error.message()));
+            error.with_message(text)
+        }
+        _ => error,
+    }
+}
