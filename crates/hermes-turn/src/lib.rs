@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod argument_text;
+pub mod canonical;
 pub mod duplicates;
 pub mod failure;
 pub mod framing;
