@@ -2,6 +2,7 @@
 
 mod arguments;
 mod call;
+mod canonical_path;
 mod definitions;
 pub mod error_text;
 mod execute;
@@ -17,6 +18,7 @@ pub use hermes_task as task;
 mod view;
 
 pub use call::{Arguments, CallOutcome, CallStatus, Effect, ToolCall};
+pub use canonical_path::canonical_path;
 pub use definitions::Definitions;
 pub use gates::{Decision, Gate};
 pub use hermes_schema::lower;
