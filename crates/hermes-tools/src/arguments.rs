@@ -128,8 +128,10 @@ pub(crate) fn masked(tool: &PreparedTool, args: &Value) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
+    use crate::gates::Detail;
 
     #[test]
     fn a_required_parameter_with_a_default_may_be_left_out() {
@@ -140,6 +142,10 @@ mod tests {
         let mut args = json!({});
         fill_defaults(&schema, &mut args);
         assert_eq!(args, json!({"mode": "replace"}));
+    }
+
+    fn parsed(text: &str) -> Result<Value, ToolError> {
+        parse(Arguments::Text(text.into()), &mut Trace::new(Detail::All))
     }
 
     #[test]
@@ -155,11 +161,11 @@ mod tests {
             (r#"{"a":"#, None),
             (r#"{"a" 1}"#, None),
         ] {
-            assert_eq!(parse(Arguments::Text(text.into())).ok(), expected, "{text}");
+            assert_eq!(parsed(text).ok(), expected, "{text}");
         }
-        let cut = parse(Arguments::Text(r#"{"content":"half"#.into())).unwrap_err();
+        let cut = parsed(r#"{"content":"half"#).unwrap_err();
         assert!(cut.to_value().to_string().contains("cut off"), "{cut:?}");
-        let word = parse(Arguments::Text("a.txt".into())).unwrap_err();
+        let word = parsed("a.txt").unwrap_err();
         assert!(word.to_value().to_string().contains("no JSON object"), "{word:?}");
     }
 

@@ -1,9 +1,9 @@
 //! The calls of one assistant message: as many at once as is safe, one outcome for each, in order.
 
-use std::cell::RefCell;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
@@ -22,7 +22,7 @@ use crate::gates::{Detail, Trace};
 use crate::observer::{RunningCall, tell};
 use crate::pipeline::{self, Arrival, Gated, Origin, Ready};
 use crate::runtime::Runtime;
-use crate::session::Session;
+use crate::session::{Session, lock};
 use crate::way::Way;
 
 /// How many calls run at once, unless configured.
@@ -158,14 +158,14 @@ async fn run_segment(
         context = context.with_deadline(deadline);
     }
     let origin = Origin { context, nested: false };
-    let running: RefCell<BTreeMap<usize, RunningCall>> = RefCell::default();
+    let running: Mutex<BTreeMap<usize, RunningCall>> = Mutex::default();
     let (origin, shown) = (&origin, &running);
     let start = |(index, seat): (usize, Seat)| async move {
         if let Some(call) = running_call(&seat) {
-            shown.borrow_mut().insert(index, call);
+            lock(shown).insert(index, call);
         }
         let outcome = run_seat(runtime, session, seat, origin, ids).await;
-        shown.borrow_mut().remove(&index);
+        lock(shown).remove(&index);
         (index, outcome)
     };
 
@@ -187,7 +187,7 @@ async fn run_segment(
             },
             _ = heartbeat.tick() => {
                 let mut calls: Vec<RunningCall> =
-                    running.borrow().values().take(MAX_NAMED).cloned().collect();
+                    lock(&running).values().take(MAX_NAMED).cloned().collect();
                 for call in &mut calls {
                     call.running = call.since.elapsed();
                 }
@@ -278,7 +278,7 @@ fn item(outcome: &CallOutcome, limits: &LimitConfig) -> Item {
     let fixed = matches!(outcome.result, Ok(ToolOutput::Multimodal { .. }));
     Item {
         chars,
-        replaced_chars: if fixed { chars } else { limits.budget.preview + BLOCK_CHARS },
+        replaced_chars: (!fixed).then_some(limits.budget.preview + BLOCK_CHARS),
         persisted: outcome.stored.is_some(),
     }
 }

@@ -118,11 +118,8 @@ async fn watch(
         },
         () = passed(deadlines) => {
             cancel.cancel();
-            match tokio::time::timeout(LATE_GRACE, work).await {
-                // A result that is there after all is better than none.
-                Ok(Ok(Ok(output))) => finished(tool, Ok(Ok(output))),
-                _ => timed_out(tool),
-            }
+            let late = tokio::time::timeout(LATE_GRACE, work).await;
+            timed_out(tool, late.ok().and_then(Result::ok).and_then(Result::ok))
         }
     }
 }
@@ -179,13 +176,20 @@ fn cancelled(tool: &Tool) -> Execution {
     }
 }
 
-fn timed_out(tool: &Tool) -> Execution {
+/// `late` is what the handler had to give when it was told to end.
+fn timed_out(tool: &Tool, late: Option<ToolOutput>) -> Execution {
     let message = format!(
         "{} ran out of time and was stopped; it may have done part of its work",
         tool.name()
     );
+    let error = ToolError::timeout(message);
+    let error = match late {
+        Some(ToolOutput::Json(value)) => error.with_extra("partial_result", value),
+        Some(output) => error.with_extra("partial_result", output.to_text()),
+        None => error,
+    };
     Execution {
-        result: Err(ToolError::timeout(message)),
+        result: Err(error),
         status: CallStatus::Timeout,
         effect: Effect::Unknown,
         error_type: Some("tool_timeout"),

@@ -86,24 +86,27 @@ impl Way<'_> {
         if !known || !(post || transform) {
             return;
         }
-        let text = result_text(&outcome.result);
-        let mut told = None;
-        let mut work = std::pin::pin!(async {
-            if post {
-                hooks.tell(payload::after(HookEvent::PostToolCall, self, outcome, &text)).await;
+        let told = {
+            let (way, seen) = (&*self, &*outcome);
+            let text = result_text(&seen.result);
+            let mut work = std::pin::pin!(async {
+                if post {
+                    hooks.tell(payload::after(HookEvent::PostToolCall, way, seen, &text)).await;
+                }
+                if !(transform && seen.effect == Effect::Ran) {
+                    return None;
+                }
+                let event = payload::after(HookEvent::TransformToolResult, way, seen, &text);
+                hooks.replacement(event).instrument(Gate::Transform.span()).await
+            });
+            tokio::select! {
+                biased;
+                told = &mut work => told,
+                () = way.cancel.cancelled() => {
+                    tokio::time::timeout(HOOK_GRACE, work).await.unwrap_or_default()
+                }
             }
-            if transform && outcome.effect == Effect::Ran {
-                let event = payload::after(HookEvent::TransformToolResult, self, outcome, &text);
-                told = hooks.replacement(event).instrument(Gate::Transform.span()).await;
-            }
-        });
-        tokio::select! {
-            biased;
-            () = &mut work => {}
-            () = self.cancel.cancelled() => {
-                let _ = tokio::time::timeout(HOOK_GRACE, work).await;
-            }
-        }
+        };
         if let Some(text) = told {
             self.trace.note(Gate::Transform, "a hook replaced the result");
             outcome.result = Ok(ToolOutput::Text(text));
@@ -217,8 +220,8 @@ pub(crate) async fn shorten(
     };
     outcome.stored = stored.ok();
     outcome.result = match std::mem::replace(&mut outcome.result, Ok(ToolOutput::from(""))) {
-        // A failure stays one, with its kind.
-        Err(error) => Err(error.with_message(block)),
+        // A failure stays one, of its kind; what made it long may stand beside its message.
+        Err(error) => Err(ToolError::new(error.kind(), block)),
         Ok(_) => Ok(ToolOutput::Text(block)),
     };
     Some(note)

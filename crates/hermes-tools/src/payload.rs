@@ -73,6 +73,6 @@ pub(crate) fn guardrail(decision: &Decision) -> Value {
         "message": decision.message,
         "tool_name": decision.tool,
         "count": decision.count,
-        "signature": decision.signature,
+        "signature": decision.signature.map(|signature| signature.to_string()),
     })
 }

@@ -245,7 +245,7 @@ pub struct DryRun {
     /// The tool that was meant, as far as it was found; none if a bridge answers the call.
     pub tool: Option<String>,
     /// The arguments it would run with; none if a gate stops the call.
-    pub arguments: Option<serde_json::Value>,
+    pub arguments: Option<Value>,
     /// What each gate decided, in order.
     pub decisions: Vec<Decision>,
 }

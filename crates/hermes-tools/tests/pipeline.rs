@@ -155,7 +155,7 @@ async fn an_interrupt_ends_the_running_call_and_skips_the_rest() {
     let calls = ["echo", "hangs", "echo"]
         .iter()
         .enumerate()
-        .map(|(i, name)| ToolCall::new(format!("c{i}"), *name, json!({})))
+        .map(|(i, name)| ToolCall::new(format!("c{i}"), *name, json!({"n": i + 1})))
         .collect();
     let interrupt = async {
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -238,10 +238,10 @@ async fn a_dry_run_shows_each_gate_and_runs_nothing() {
     registry.registrar(Owner::User).register(probe).unwrap();
     let runtime = Runtime::builder(registry).build();
     let session = session(&runtime);
-    let dry = runtime.dry_run(&session, ToolCall::from_text("c", "Probe", r#"{"n":"3"}"#));
+    let dry = runtime.dry_run(&session, ToolCall::from_text("c", "Probe", r#"{"n":"3"}"#)).await;
     assert_eq!(dry.arguments, Some(json!({"n": 3})));
     assert!(dry.decisions.iter().all(|decision| decision.passed), "{dry:?}");
-    let dry = runtime.dry_run(&session, ToolCall::from_text("c", "probe", r#"{"n":99}"#));
+    let dry = runtime.dry_run(&session, ToolCall::from_text("c", "probe", r#"{"n":99}"#)).await;
     assert_eq!(dry.arguments, None);
     assert!(!dry.decisions.last().unwrap().passed, "{dry:?}");
     assert!(!RAN.load(Ordering::SeqCst));

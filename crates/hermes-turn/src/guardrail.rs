@@ -36,7 +36,7 @@ pub struct Observed<'a> {
 /// What was seen in a turn, and the decisions from it.
 ///
 /// It remembers at most 4,096 different calls, the latest ones.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Guardrails {
     config: GuardrailConfig,
     records: Records,

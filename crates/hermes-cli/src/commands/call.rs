@@ -25,7 +25,8 @@ pub(crate) fn run(globals: &Globals, asked: Call, ui: &mut Ui) -> Ended {
     let arguments = arguments(asked.arguments.as_deref())?;
     let call = ToolCall::from_text("call", asked.name, arguments);
     if asked.dry_run {
-        let dry_run = host.runtime.dry_run(&session, call);
+        let dry_run =
+            interrupt::run(&cancel, async { Ok(host.runtime.dry_run(&session, call).await) })?;
         ui.out.json(&report(&dry_run))?;
         return Ok(gate_exit(&dry_run));
     }
@@ -70,9 +71,11 @@ fn gate_exit(dry_run: &DryRun) -> Exit {
     match dry_run.decisions.iter().find(|decision| !decision.passed) {
         None => Exit::Success,
         Some(stopped) => match stopped.gate {
-            Gate::Grant => Exit::Blocked,
+            Gate::Name | Gate::Parse | Gate::Bridge | Gate::Coercion | Gate::Validation => {
+                Exit::Usage
+            }
             Gate::Availability => Exit::Failed,
-            _ => Exit::Usage,
+            _ => Exit::Blocked,
         },
     }
 }

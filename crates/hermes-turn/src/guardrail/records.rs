@@ -17,7 +17,7 @@ pub(super) struct Seen {
     pub(super) repeats: u64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Record {
     failures: u64,
     /// The hash of the last result, and how often it came in a row.
@@ -27,14 +27,14 @@ struct Record {
 }
 
 /// What has been seen of a tool. It is only there as long as it has records.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Tool {
     failures: u64,
     records: HashMap<Signature, Record>,
 }
 
 /// What has been seen of all calls.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Records {
     tools: HashMap<Arc<str>, Tool>,
     by_age: BTreeMap<u64, (Arc<str>, Signature)>,

@@ -1,1 +1,0 @@
-//! Mending the JSON text of arguments, and deciding whether it may be run.
