@@ -1,3 +1,5 @@
 //! stub
 /// stub
-pub fn is_destructive(_: &str) -> bool { false }
+pub fn is_destructive(_: &str) -> bool {
+    false
+}

@@ -22,6 +22,7 @@ pub struct Tool {
     requires_env: Cow<'static, [EnvVar]>,
     meta: ToolMeta,
     check: Option<Check>,
+    propose: Option<ProposeFn>,
     body: Body,
     pub(crate) owner: Owner,
     pub(crate) scope: Scope,
@@ -43,6 +44,7 @@ impl Tool {
             requires_env: Cow::Borrowed(spec.meta.requires_env),
             meta: spec.meta,
             check: spec.check.map(Check::Static),
+            propose: spec.propose,
             body: Body::Linked(spec),
             owner: Owner::builtin(spec.origin.crate_name),
             scope: Scope::Global,
@@ -68,6 +70,7 @@ impl Tool {
             requires_env: Cow::Borrowed(&[]),
             meta: ToolMeta::DEFAULT,
             check: None,
+            propose: None,
             body: Body::Dynamic(Arc::new(handler)),
             owner: Owner::User,
             scope: Scope::Global,
@@ -85,6 +88,13 @@ impl Tool {
     #[must_use]
     pub fn with_check(mut self, check: Check) -> Self {
         self.check = Some(check);
+        self
+    }
+
+    /// The same tool with what builds the change that a call would make.
+    #[must_use]
+    pub fn with_propose(mut self, propose: ProposeFn) -> Self {
+        self.propose = Some(propose);
         self
     }
 
@@ -143,10 +153,7 @@ impl Tool {
 
     /// What builds the change that a call would make, for tools that edit files.
     pub fn propose(&self) -> Option<ProposeFn> {
-        match &self.body {
-            Body::Linked(spec) => spec.propose,
-            Body::Dynamic(_) => None,
-        }
+        self.propose
     }
 
     /// Who registered it.

@@ -46,7 +46,9 @@ pub(crate) async fn ask(
         return if mode.is_some_and(is_approve) {
             Ok(Permission::Waived("approvals.cron_mode"))
         } else {
-            Err(refused("scheduled jobs have nobody to ask (`approvals.cron_mode: approve` lifts this)"))
+            Err(refused(
+                "scheduled jobs have nobody to ask (`approvals.cron_mode: approve` lifts this)",
+            ))
         };
     }
     let Some(approver) = cx.service::<dyn Approver>() else {

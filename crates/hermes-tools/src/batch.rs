@@ -1,6 +1,5 @@
 //! The calls of one assistant message: as many at once as is safe, one outcome for each, in order.
 
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -119,11 +118,7 @@ fn seat(runtime: &Runtime, session: &Session, calls: Vec<ToolCall>) -> Vec<Seat>
             Some((tool, most)) => {
                 let count = had.entry(tool).or_default();
                 *count += 1;
-                if *count > most {
-                    Seat::Surplus { arrival, most }
-                } else {
-                    Seat::Call(arrival)
-                }
+                if *count > most { Seat::Surplus { arrival, most } } else { Seat::Call(arrival) }
             }
             None => Seat::Call(arrival),
         });
@@ -296,9 +291,9 @@ fn max_parallel(runtime: &Runtime, session: &Session) -> usize {
 
 /// How long the calls of a parallel run may take together; none means for ever.
 fn run_patience(settings: &Settings) -> Option<Duration> {
-    let configured = settings.env_filled(RUN_PATIENCE_VAR).and_then(|text| {
-        text.trim().parse::<f64>().ok().filter(|seconds| !seconds.is_nan())
-    });
+    let configured = settings
+        .env_filled(RUN_PATIENCE_VAR)
+        .and_then(|text| text.trim().parse::<f64>().ok().filter(|seconds| !seconds.is_nan()));
     match configured {
         None => Some(RUN_PATIENCE),
         Some(seconds) if seconds <= 0.0 => None,

@@ -73,4 +73,3 @@ fn not_modified(tool: &Tool, why: &str) -> ToolError {
         tool.name()
     ))
 }
-

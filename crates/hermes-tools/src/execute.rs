@@ -112,9 +112,11 @@ async fn watch(
     tokio::select! {
         biased;
         joined = &mut work => finished(tool, joined),
-        () = cancel.cancelled() => match tokio::time::timeout(GRACE, work).await {
-            Ok(joined) => finished(tool, joined),
-            Err(_) => cancelled(tool),
+        () = cancel.cancelled() => tokio::select! {
+            biased;
+            joined = work => finished(tool, joined),
+            () = tokio::time::sleep(GRACE) => cancelled(tool),
+            () = passed(deadlines) => cancelled(tool),
         },
         () = passed(deadlines) => {
             cancel.cancel();

@@ -138,8 +138,7 @@ pub(crate) fn onion(
             Err(panic) => panic,
         };
         tracing::warn!(middleware = layer.name(), error = failure, "execution middleware failed");
-        let downstream =
-            std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner));
+        let downstream = std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner));
         match downstream {
             Downstream::NotCalled => onion(inner, call, core, args).await,
             Downstream::Finished(result) => result,
