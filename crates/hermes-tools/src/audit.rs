@@ -4,6 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use hermes_audit::AuditLog;
 use hermes_guard::redact::{self, Mode};
+use hermes_guard::threats::Risk;
 use hermes_turn::canonical::canonical_json;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -63,7 +64,7 @@ pub(crate) fn record(log: &AuditLog, way: &Way<'_>, outcome: &CallOutcome, shown
         "error_kind": error.map(|error| error.kind().as_str()),
         "error_type": outcome.error_type,
         "error": error.map(|error| clean(error.message(), MAX_ERROR)),
-        "risk": outcome.risk.as_ref().map(|risk| risk.to_value()),
+        "risk": outcome.risk.as_ref().map(Risk::to_value),
         "stored": outcome.stored.as_deref(),
         "duration_us": outcome.duration.as_micros() as u64,
     });

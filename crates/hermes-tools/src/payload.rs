@@ -1,6 +1,7 @@
 //! What hooks are told of a call.
 
 use hermes_hooks::{Event, HookEvent};
+use hermes_registry::ToolError;
 use hermes_turn::guardrail::Decision;
 use serde_json::{Map, Value, json};
 
@@ -35,7 +36,7 @@ pub(crate) fn after(kind: HookEvent, way: &Way<'_>, outcome: &CallOutcome, resul
     payload.insert("duration_ms".to_owned(), json!(outcome.duration.as_millis() as u64));
     payload.insert("status".to_owned(), status.into());
     payload.insert("error_type".to_owned(), error_type.into());
-    payload.insert("error_message".to_owned(), error.map(|error| error.message()).into());
+    payload.insert("error_message".to_owned(), error.map(ToolError::message).into());
     Event::new(kind, payload, way.origin.context.cwd())
 }
 

@@ -1,19 +1,20 @@
 //! `patch`: a change to a part of a file.
 
+use std::fs::Metadata;
 use std::io::Read;
 
 use hermes_registry::{
-    Concurrency, Exposure, ResultLimit, ToolContext, ToolError, ToolResult, register,
+    Concurrency, EditProposal, Exposure, ResultLimit, ToolContext, ToolError, ToolResult, register,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::edit::{Refusal, replace};
+use crate::edit::{Edited, Refusal, replace};
 use crate::fault::{Fault, check_interrupt, io_error};
 use crate::format_gate::{self, Gate};
 use crate::path::{Resolved, resolve};
-use crate::text::{decode, encode};
+use crate::text::{Format, decode, encode};
 use crate::{args, diff, display_text, guard, lock, miss, read_file, store};
 
 register! {
@@ -32,6 +33,7 @@ register! {
     concurrency: Concurrency::writes("path"),
     max_result_size: ResultLimit::Chars(100_000),
     exposure: Exposure::Core,
+    propose: propose,
 }
 
 /// The largest file that is changed in parts.
@@ -91,38 +93,82 @@ fn patch(args: Args, cx: ToolContext) -> ToolResult {
     }
 }
 
-fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
-    let spelling = args::path("patch", &args.path)?;
-    let old = args::text("patch", "old_string", &args.old_string)?;
-    let new = args::text("patch", "new_string", &args.new_string)?;
-    let path = resolve(cx, spelling)?;
-    guard::refuse_device(&path)?;
-    guard::refuse_secret(cx, &path)?;
-    check_interrupt(cx)?;
-
-    let mut held = lock::hold(cx, &path.real)?;
-    let (file, metadata) = read_file::open_text(&path, spelling)?;
-    guard::refuse_unwritable(&path.real)?;
-    if metadata.len() > MAX_SIZE {
-        return Err(Fault::Io.error(format!(
-            "{} has {} bytes; files above {MAX_SIZE} bytes aren't patched",
-            path.real.display(),
-            metadata.len()
-        )));
+/// What a call would change, for somebody to look at.
+fn propose(args: &Value, cx: &ToolContext) -> Result<Vec<EditProposal>, ToolError> {
+    let args = Args::deserialize(args)
+        .map_err(|err| ToolError::invalid_arguments(format!("the arguments don't fit: {err}")))?;
+    if !args.mode.is_null() && args.mode != "replace" {
+        return Err(Fault::BadMode.error("only mode `replace` can be shown"));
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
-    file.take(MAX_SIZE)
-        .read_to_end(&mut bytes)
-        .map_err(|err| io_error("read", &path.real, &err))?;
-    let (text, format) = decode(&bytes).map_err(|_| {
-        Fault::Binary.error(format!(
-            "{} holds binary data and can't be changed as text",
-            path.real.display()
-        ))
-    })?;
-    display_text::refuse_redaction_marks(Some(&text), new)?;
-    let edited = replace(&text, old, new, args.replace_all)
-        .map_err(|refusal| refused(&refusal, &path, old, &text))?;
+    let target = Target::of(&args, cx)?;
+    let Replacement { text, edited, .. } = target.replacement(cx)?;
+    let path = target.path.real;
+    Ok(vec![EditProposal { path, old: Some(text), new: Some(edited.text) }])
+}
+
+/// The passage that a call is about.
+struct Target<'a> {
+    spelling: &'a str,
+    path: Resolved,
+    old: &'a str,
+    new: &'a str,
+    all: bool,
+}
+
+/// What replacing the passage comes to.
+struct Replacement {
+    metadata: Metadata,
+    text: String,
+    format: Format,
+    edited: Edited,
+}
+
+impl<'a> Target<'a> {
+    fn of(args: &'a Args, cx: &ToolContext) -> Result<Self, ToolError> {
+        let spelling = args::path("patch", &args.path)?;
+        let old = args::text("patch", "old_string", &args.old_string)?;
+        let new = args::text("patch", "new_string", &args.new_string)?;
+        let path = resolve(cx, spelling)?;
+        guard::refuse_device(&path)?;
+        guard::refuse_secret(cx, &path)?;
+        Ok(Self { spelling, path, old, new, all: args.replace_all })
+    }
+
+    /// Replaces the passage in the present text of the file, in memory.
+    fn replacement(&self, cx: &ToolContext) -> Result<Replacement, ToolError> {
+        check_interrupt(cx)?;
+        let path = &self.path;
+        let (file, metadata) = read_file::open_text(path, self.spelling)?;
+        guard::refuse_unwritable(&path.real)?;
+        if metadata.len() > MAX_SIZE {
+            return Err(Fault::Io.error(format!(
+                "{} has {} bytes; files above {MAX_SIZE} bytes aren't patched",
+                path.real.display(),
+                metadata.len()
+            )));
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
+        file.take(MAX_SIZE)
+            .read_to_end(&mut bytes)
+            .map_err(|err| io_error("read", &path.real, &err))?;
+        let (text, format) = decode(&bytes).map_err(|_| {
+            Fault::Binary.error(format!(
+                "{} holds binary data and can't be changed as text",
+                path.real.display()
+            ))
+        })?;
+        display_text::refuse_redaction_marks(Some(&text), self.new)?;
+        let edited = replace(&text, self.old, self.new, self.all)
+            .map_err(|refusal| refused(&refusal, path, self.old, &text))?;
+        Ok(Replacement { metadata, text: text.into_owned(), format, edited })
+    }
+}
+
+fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
+    let target = Target::of(args, cx)?;
+    let mut held = lock::hold(cx, &target.path.real)?;
+    let Replacement { metadata, text, format, edited } = target.replacement(cx)?;
+    let path = target.path;
     let gate = format_gate::check(&path.real, Some(&text), &edited.text);
     if let Gate::Refused(problem) = &gate {
         return Err(Fault::InvalidContent.error(format!(

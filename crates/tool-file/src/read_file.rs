@@ -37,6 +37,7 @@ register! {
     concurrency: Concurrency::reads("path"),
     max_result_size: ResultLimit::Chars(100_000),
     exposure: Exposure::Core,
+    idempotent: true,
 }
 
 /// How many bytes are looked at to tell text from binary data.

@@ -40,6 +40,7 @@ register! {
     concurrency: Concurrency::reads_or("path", "."),
     max_result_size: ResultLimit::Chars(100_000),
     exposure: Exposure::Core,
+    idempotent: true,
 }
 
 /// How long a search may take.

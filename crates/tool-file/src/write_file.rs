@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use hermes_registry::{
-    Concurrency, Exposure, ResultLimit, ToolContext, ToolError, ToolResult, register,
+    Concurrency, EditProposal, Exposure, ResultLimit, ToolContext, ToolError, ToolResult, register,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -35,6 +35,7 @@ register! {
     concurrency: Concurrency::writes("path"),
     max_result_size: ResultLimit::Chars(100_000),
     exposure: Exposure::Core,
+    propose: propose,
 }
 
 /// Up to this size an old file is read to keep its encoding and line endings.
@@ -109,6 +110,20 @@ fn write_file(args: Args, cx: ToolContext) -> ToolResult {
         put("_warning", warning.into());
     }
     Ok(Value::Object(result).into())
+}
+
+/// What a call would change, for somebody to look at.
+fn propose(args: &Value, cx: &ToolContext) -> Result<Vec<EditProposal>, ToolError> {
+    let none = Value::Null;
+    let path = resolve(cx, args::path("write_file", args.get("path").unwrap_or(&none))?)?;
+    let content = args::text("write_file", "content", args.get("content").unwrap_or(&none))?;
+    guard::refuse_device(&path)?;
+    let old = existing(&path, "")?;
+    let old = match &old {
+        Some(metadata) => Before::of(&path.real, Some(metadata))?.text,
+        None => None,
+    };
+    Ok(vec![EditProposal { path: path.real, old, new: Some(content.to_owned()) }])
 }
 
 /// What is at the path now, if anything; an error when a file can't take its place.
