@@ -57,7 +57,7 @@ pub fn fix_message_pairs(messages: &[Value]) -> Vec<Value> {
             results.entry(id).or_insert(message);
         }
     }
-    let mut used = HashSet::new();
+    let mut used = UsedIds::default();
     let mut fixed = Vec::with_capacity(messages.len());
     for message in objects() {
         let role = text(message, "role");
@@ -98,6 +98,25 @@ pub fn derived_call_id(name: &str, arguments: &str, index: usize) -> String {
     format!("call_{digits}")
 }
 
+/// The ids of the calls so far.
+#[derive(Default)]
+struct UsedIds {
+    ids: HashSet<String>,
+    /// How often an id was derived.
+    derived: HashMap<String, usize>,
+}
+
+impl UsedIds {
+    /// An id for a call that has none.
+    fn derive(&mut self, name: &str, arguments: &str, index: usize) -> String {
+        let id = derived_call_id(name, arguments, index);
+        let times = self.derived.entry(id.clone()).or_default();
+        *times += 1;
+        // The same call may have been made in an earlier turn.
+        if *times == 1 { id } else { format!("{id}_{times}") }
+    }
+}
+
 /// A call in the form in which it is sent.
 struct Call {
     id: String,
@@ -106,7 +125,7 @@ struct Call {
 }
 
 /// The calls of one message, without those whose id is taken.
-fn fix_calls(calls: &[Value], used: &mut HashSet<String>) -> Vec<Call> {
+fn fix_calls(calls: &[Value], used: &mut UsedIds) -> Vec<Call> {
     let mut fixed = Vec::with_capacity(calls.len());
     for (index, call) in calls.iter().enumerate() {
         let Some(mut call) = call.as_object().cloned() else { continue };
@@ -118,13 +137,9 @@ fn fix_calls(calls: &[Value], used: &mut HashSet<String>) -> Vec<Call> {
                 .get("function")
                 .and_then(Value::as_object)
                 .map_or("", |it| text(it, "arguments"));
-            // The same call may have been made in an earlier turn.
-            id = (index..)
-                .map(|index| derived_call_id(&name, arguments, index))
-                .find(|id| !used.contains(id))
-                .unwrap_or_default();
+            id = used.derive(&name, arguments, index);
         }
-        if !used.insert(id.clone()) {
+        if !used.ids.insert(id.clone()) {
             continue;
         }
         if text(&call, id_key) != id {
