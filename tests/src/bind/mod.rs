@@ -7,6 +7,7 @@ mod schema;
 mod search;
 mod todo;
 mod toolsets;
+mod turn;
 
 use serde_json::Value;
 
@@ -19,8 +20,15 @@ pub(crate) enum Binding {
     Checked(fn(&Value, &Value) -> Result<(), String>),
 }
 
-const AREAS: &[&[(&str, Binding)]] =
-    &[definitions::AREA, registry::AREA, schema::AREA, search::AREA, todo::AREA, toolsets::AREA];
+const AREAS: &[&[(&str, Binding)]] = &[
+    definitions::AREA,
+    registry::AREA,
+    schema::AREA,
+    search::AREA,
+    todo::AREA,
+    toolsets::AREA,
+    turn::AREA,
+];
 
 /// What the cases of `function` run.
 pub(crate) fn lookup(function: &str) -> Option<Binding> {

@@ -33,6 +33,7 @@ pub(super) enum Output {
 }
 
 const XTASK: &str = "xtask/Cargo.toml";
+const FUZZ: &str = "fuzz/Cargo.toml";
 
 const fn cargo(args: &'static [&'static str]) -> Call {
     Call::Cargo { args, env: &[] }
@@ -52,13 +53,14 @@ const fn live(
 }
 
 /// All steps, cheap ones first.
-pub(super) const STEPS: [Step; 14] = [
+pub(super) const STEPS: [Step; 15] = [
     quiet(
         "fmt",
-        "formatting of the workspace and of xtask",
+        "formatting of the workspace, of xtask and of the fuzz targets",
         &[
             cargo(&["fmt", "--all", "--check"]),
             cargo(&["fmt", "--manifest-path", XTASK, "--check"]),
+            cargo(&["fmt", "--manifest-path", FUZZ, "--check"]),
         ],
     ),
     quiet("wire", "every tool crate is wired in", &[Call::Task(&["wire", "--check"])]),
@@ -94,6 +96,11 @@ pub(super) const STEPS: [Step; 14] = [
         "xtask's own tests",
         &[cargo(&["nextest", "run", "--manifest-path", XTASK])],
         &[NEXTEST],
+    ),
+    quiet(
+        "fuzz",
+        "the fuzz targets compile",
+        &[cargo(&["check", "--quiet", "--locked", "--manifest-path", FUZZ])],
     ),
     live(
         "test",
