@@ -65,8 +65,10 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
-                    file.update(|old| Ok::<_, ConfigError>(Some(format!("{}x", old.unwrap_or("")))))
-                        .unwrap();
+                    file.update(|old| {
+                        Ok::<_, ConfigError>(Some(format!("{}x", old.unwrap_or(""))))
+                    })
+                    .unwrap();
                 });
             }
         });
