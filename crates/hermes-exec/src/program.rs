@@ -22,9 +22,6 @@ use group::Group;
 /// Bytes kept of each of stdout and stderr when nothing else is said.
 pub const DEFAULT_CAPTURE: usize = 1024 * 1024;
 
-/// How long a program that is told to end may take before it is killed.
-const GRACE: Duration = Duration::from_millis(200);
-
 /// How long the output of a program that has ended is still waited for. What it wrote itself is in
 /// the pipe already; only a child it left behind can keep the pipe open.
 const DRAIN: Duration = Duration::from_millis(50);

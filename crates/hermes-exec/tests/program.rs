@@ -1,6 +1,5 @@
 //! Programs that behave badly, run for real.
 #![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, reason = "these are tests; clippy knows only functions marked so")]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -17,7 +16,7 @@ fn sh(script: &str) -> Program {
 }
 
 /// Waits until nothing runs under a process number any more. A dead process that its parent has
-/// not collected counts as gone here only when `zombies` do.
+/// not collected counts as gone: an orphan's parent is none of ours.
 async fn is_gone(pid: &str) -> bool {
     for _ in 0..500 {
         // The state is behind the name, which is in brackets.

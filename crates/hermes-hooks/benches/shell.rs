@@ -1,4 +1,5 @@
 //! What a shell hook costs beside starting its program plainly.
+#![expect(clippy::unwrap_used, reason = "a bench that can't run should say so")]
 
 use std::sync::Arc;
 

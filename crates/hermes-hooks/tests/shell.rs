@@ -1,7 +1,8 @@
 //! Hooks that are real programs, well behaved and otherwise.
 #![cfg(target_os = "linux")]
 #![expect(
-    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::needless_pass_by_value,
     clippy::unwrap_used,
     reason = "these are tests; clippy knows only the functions marked so"
 )]

@@ -75,7 +75,7 @@ fn try_out(hooks: &ShellHooks, hook: &Configured) -> Result<Vec<String>, Failure
         return Ok(Vec::new());
     }
     let args = json!({"command": "echo hello"});
-    let event = made_up(hook.spec.event, "terminal", args, &working_directory(None)?);
+    let event = made_up(hook.spec.event, "terminal", &args, &working_directory(None)?);
     let program = hooks.hook(hook);
     let run = async { Ok(program.answer(&event).await) };
     let answer = interrupt::run(&CancellationToken::new(), run)?;

@@ -36,7 +36,7 @@ pub(super) fn run(
     if !args.is_object() {
         return Err(Failure::usage("--args must be a JSON object"));
     }
-    let event = made_up(kind, &asked.tool, args, &working_directory(None)?);
+    let event = made_up(kind, &asked.tool, &args, &working_directory(None)?);
     for warning in &hooks.warnings {
         ui.warn(warning);
     }
@@ -82,7 +82,7 @@ pub(super) fn run(
 }
 
 /// An event as it could have happened.
-pub(super) fn made_up(kind: HookEvent, tool: &str, args: Value, cwd: &Path) -> Event {
+pub(super) fn made_up(kind: HookEvent, tool: &str, args: &Value, cwd: &Path) -> Event {
     let mut payload = json!({
         "session_id": "test-session",
         "task_id": "test-task",
@@ -132,23 +132,25 @@ pub(super) fn made_up(kind: HookEvent, tool: &str, args: Value, cwd: &Path) -> E
 }
 
 fn report(hook: &Configured, answer: Option<&Answer>) -> Value {
-    let mut row = to_value(hook);
     let finished = answer.and_then(|answer| answer.finished.as_ref());
-    let of = |read: fn(&Finished) -> Value| finished.map_or(Value::Null, read);
-    row["ran"] = finished.is_some().into();
-    row["ended"] = of(|finished| finished.ended.to_string().into());
-    row["stdout"] = of(|finished| finished.stdout.text().into());
-    row["stderr"] = of(|finished| finished.stderr.text().into());
-    row["seconds"] = answer.map(|answer| answer.took.as_secs_f64()).into();
-    row["reply"] = match answer.map(|answer| &answer.reply) {
-        Some(Ok(reply)) => described(reply),
-        _ => Value::Null,
-    };
-    row["error"] = match answer.map(|answer| &answer.reply) {
-        Some(Ok(_)) => Value::Null,
-        Some(Err(error)) => error.0.as_str().into(),
-        None => "not run, since it is not approved".into(),
-    };
+    let of = |read: fn(&Finished) -> String| finished.map(read);
+    let more = json!({
+        "ran": finished.is_some(),
+        "ended": of(|finished| finished.ended.to_string()),
+        "stdout": of(|finished| finished.stdout.text().into_owned()),
+        "stderr": of(|finished| finished.stderr.text().into_owned()),
+        "seconds": answer.map(|answer| answer.took.as_secs_f64()),
+        "reply": answer.and_then(|answer| answer.reply.as_ref().ok()).map(described),
+        "error": match answer.map(|answer| &answer.reply) {
+            Some(Ok(_)) => None,
+            Some(Err(error)) => Some(error.0.as_str()),
+            None => Some("not run, since it is not approved"),
+        },
+    });
+    let mut row = to_value(hook);
+    if let (Value::Object(row), Value::Object(more)) = (&mut row, more) {
+        row.extend(more);
+    }
     row
 }
 

@@ -26,7 +26,7 @@ impl World {
     /// The state of the first hook.
     fn consent(&self) -> String {
         let list = self.run(&["hooks", "list", "--json"]).exits(0).json();
-        list[0]["consent"].as_str().unwrap().to_owned()
+        list.pointer("/0/consent").unwrap().as_str().unwrap().to_owned()
     }
 }
 

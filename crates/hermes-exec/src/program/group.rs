@@ -3,13 +3,16 @@
 use tokio::process::Child;
 #[cfg(unix)]
 use {
-    super::GRACE,
     rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid},
     std::time::Duration,
     tokio::time::{Instant, sleep},
 };
 
 use super::Pump;
+
+/// How long a program that is told to end may take before it is killed.
+#[cfg(unix)]
+const GRACE: Duration = Duration::from_millis(200);
 
 /// The group of a child that was started as its leader.
 #[cfg(unix)]

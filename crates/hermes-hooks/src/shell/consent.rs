@@ -117,9 +117,7 @@ impl Allowlist {
             return Ok(Map::new());
         };
         match serde_json::from_str(text) {
-            Ok(Value::Object(root))
-                if root.get("approvals").is_none_or(|approvals| approvals.is_array()) =>
-            {
+            Ok(Value::Object(root)) if root.get("approvals").is_none_or(Value::is_array) => {
                 Ok(root)
             }
             _ => Err(ConfigError::Unreadable {

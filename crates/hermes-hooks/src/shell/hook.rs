@@ -65,9 +65,8 @@ impl ShellHook {
     }
 
     async fn start(&self, event: &Event) -> Result<Finished, HookError> {
-        // Not its other problems: those may be gone, and starting it tells.
-        if self.script.words().is_empty() {
-            let problem = self.script.problem().unwrap_or("it has no words");
+        // Even if it could be run by now: nobody agreed to a program that wasn't there.
+        if let Some(problem) = self.script.problem() {
             return Err(HookError(problem.to_owned()));
         }
         if !self.script.is_unchanged() {

@@ -151,7 +151,7 @@ mod tests {
 
     use super::*;
 
-    fn settings(home: &Path, config: Value) -> SpillSettings {
+    fn settings(home: &Path, config: &Value) -> SpillSettings {
         let config = json!({"hooks": {"output_spill": config}});
         SpillSettings::of(&Settings::new(home).with_env([("HOME", "/u")]).with_config(config))
     }
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn settings_that_make_no_sense_are_the_defaults() {
         let home = Path::new("/h");
-        let default = settings(home, json!(null));
+        let default = settings(home, &json!(null));
         let expected = SpillSettings {
             enabled: true,
             max_chars: 10_000,
@@ -170,20 +170,20 @@ mod tests {
         assert_eq!(default, expected);
         let nonsense = json!({"max_chars": 0, "preview_head": -1, "preview_tail": "x",
             "enabled": null, "directory": ""});
-        assert_eq!(settings(home, nonsense), default);
+        assert_eq!(settings(home, &nonsense), default);
         let other =
-            json!({"max_chars": "7", "preview_head": 0, "directory": "~/x", "enabled": "off"});
+            &json!({"max_chars": "7", "preview_head": 0, "directory": "~/x", "enabled": "off"});
         let other = settings(home, other);
         assert_eq!((other.max_chars, other.preview_head, other.enabled), (7, 0, false));
         assert_eq!(other.directory, Path::new("/u/x"));
-        assert_eq!(settings(home, json!({"directory": "y"})).directory, Path::new("/h/y"));
+        assert_eq!(settings(home, &json!({"directory": "y"})).directory, Path::new("/h/y"));
     }
 
     #[test]
     fn only_what_is_longer_goes_to_a_file() {
         let home = tempfile::tempdir().unwrap();
         let settings =
-            settings(home.path(), json!({"max_chars": 10, "preview_head": 2, "preview_tail": 3}));
+            settings(home.path(), &json!({"max_chars": 10, "preview_head": 2, "preview_tail": 3}));
         let short = "é".repeat(10);
         assert_eq!(spill(short.clone(), "s", &settings), Spilled::Whole(short));
         let long = format!("ab{}xyz", "é".repeat(6));
@@ -209,7 +209,7 @@ mod tests {
     fn a_failed_write_leaves_the_preview() {
         let home = tempfile::tempdir().unwrap();
         std::fs::write(home.path().join("hook_outputs"), "in the way").unwrap();
-        let settings = settings(home.path(), json!(null));
+        let settings = settings(home.path(), &json!(null));
         let spilled = spill("x".repeat(1_000_000), "s", &settings);
         let Spilled::Cut { text, file: None } = spilled else { panic!("{spilled:?}") };
         assert!(text.len() < 1200 && text.contains("1000000 characters"));
