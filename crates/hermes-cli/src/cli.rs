@@ -1,9 +1,13 @@
 //! What can be typed.
 
+mod hooks;
+
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use hermes_tools::ToolFormat;
+
+pub(crate) use hooks::{Hooks, HooksTest};
 
 /// See, switch and call the tools of an agent.
 #[derive(Debug, Parser)]
@@ -36,6 +40,9 @@ pub(crate) struct Globals {
     /// Print what happens: -v calls, -vv more, -vvv everything
     #[arg(short, long, global = true, action = ArgAction::Count, conflicts_with = "quiet")]
     pub(crate) verbose: u8,
+    /// Run the hooks of config.yaml without asking, now and from now on
+    #[arg(long, global = true)]
+    pub(crate) accept_hooks: bool,
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
@@ -72,6 +79,9 @@ pub(crate) enum Command {
     Call(Call),
     /// Run the tool calls of assistant messages
     Exec(Exec),
+    /// See the programs that run at events, agree to them and try them out
+    #[command(subcommand)]
+    Hooks(Hooks),
     /// See and change settings
     #[command(subcommand)]
     Config(Config),

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use hermes_config::{Loaded, Options, process_env};
+use hermes_hooks::Hooks;
+use hermes_hooks::shell::ShellHooks;
 use hermes_registry::{
     CallIds, CancellationToken, Registry, Rejection, Scope, Services, Settings, Surface,
     ToolContext,
@@ -15,6 +17,7 @@ use hermes_tools::{Runtime, Session, SessionOptions, ToolSelection, platform_sel
 use serde_json::{Map, Value};
 
 use crate::cli::Globals;
+use crate::consent;
 use crate::exit::Failure;
 use crate::output::Ui;
 
@@ -84,6 +87,14 @@ impl Host {
     /// The settings.
     pub(crate) fn settings(&self) -> &Settings {
         &self.loaded.settings
+    }
+
+    /// The hooks of the configuration that may run, after asking about those nobody agreed to.
+    #[expect(dead_code, reason = "for the runtime, once it takes hooks")]
+    pub(crate) fn hooks(&self, globals: &Globals, ui: &Ui) -> Hooks {
+        let mut hooks = ShellHooks::of(self.settings());
+        consent::settle(&mut hooks, consent::accepts_all(globals, self.settings()), ui);
+        hooks.register(Hooks::none())
     }
 
     /// Which tools are seen.
@@ -160,7 +171,8 @@ pub(crate) fn mcp_servers(config: &Value) -> Vec<&str> {
     servers.into_iter().flat_map(Map::keys).map(String::as_str).collect()
 }
 
-fn working_directory(asked_for: Option<&Path>) -> Result<PathBuf, Failure> {
+/// The folder asked for, else the present one.
+pub(crate) fn working_directory(asked_for: Option<&Path>) -> Result<PathBuf, Failure> {
     let path = match asked_for {
         Some(path) => std::path::absolute(path),
         #[expect(clippy::disallowed_methods, reason = "this is the binary that reads it once")]

@@ -46,6 +46,11 @@ impl Hooks {
         self.listened & event.bit() != 0
     }
 
+    /// The names of all of them, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.hooks.iter().map(|hook| hook.name())
+    }
+
     /// Asks about a call, one hook after the other. A change of the arguments is fitted to the
     /// tool by `refit` and then shown to the later hooks.
     ///
@@ -136,7 +141,7 @@ async fn run(hook: &Arc<dyn Hook>, event: &Arc<Event>) -> Result<Reply, HookErro
 
 impl std::fmt::Debug for Hooks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.hooks.iter().map(|hook| hook.name())).finish()
+        f.debug_list().entries(self.names()).finish()
     }
 }
 

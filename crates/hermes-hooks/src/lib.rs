@@ -3,6 +3,7 @@
 mod event;
 mod hook;
 mod hooks;
+mod reply;
 pub mod shell;
 mod verdict;
 

@@ -2,6 +2,7 @@
 //! of a case into a call and its result into JSON.
 
 mod definitions;
+mod hooks;
 mod registry;
 mod schema;
 mod search;
@@ -22,6 +23,7 @@ pub(crate) enum Binding {
 
 const AREAS: &[&[(&str, Binding)]] = &[
     definitions::AREA,
+    hooks::AREA,
     registry::AREA,
     schema::AREA,
     search::AREA,

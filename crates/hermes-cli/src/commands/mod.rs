@@ -7,6 +7,9 @@ mod doctor;
 mod exec;
 mod features;
 mod generate;
+mod hooks;
+mod hooks_doctor;
+mod hooks_test;
 mod problems;
 mod tools_list;
 mod tools_show;
@@ -44,6 +47,7 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Ended {
         Command::Definitions(definitions) => definitions::run(globals, definitions, ui),
         Command::Call(call) => call::run(globals, call, ui),
         Command::Exec(exec) => exec::run(globals, &exec, ui),
+        Command::Hooks(hooks) => hooks::run(globals, hooks, ui),
         Command::Config(config) => config::run(globals, config, ui),
         Command::Features { json } => features::run(globals, json, ui),
         Command::Doctor { json } => doctor::run(globals, json, ui),

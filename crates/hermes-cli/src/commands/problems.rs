@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io;
 
 use hermes_config::keys::{self, Severity};
+use hermes_hooks::shell::parse_hooks_config;
 use hermes_tools::toolset::{CustomToolsets, validate_denials, validate_platform_toolsets};
 use serde_json::{Value, json};
 
@@ -57,6 +58,8 @@ pub(crate) fn find(host: &Host) -> Vec<Problem> {
         Severity::Error => Problem::error(problem),
         Severity::Warning => Problem::warning(problem),
     }));
+    let hooks = config.get("hooks").unwrap_or(&Value::Null);
+    problems.extend(parse_hooks_config(hooks).warnings.iter().map(Problem::warning));
     problems.extend(CustomToolsets::parse(config, &host.world).1.iter().map(Problem::error));
     let lists = config.get("platform_toolsets").unwrap_or(&Value::Null);
     let report = validate_platform_toolsets(&host.world, lists, &mcp_servers(config));

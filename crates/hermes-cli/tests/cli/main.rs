@@ -10,6 +10,8 @@ mod calls;
 mod definitions;
 #[cfg(feature = "todo")]
 mod exec;
+#[cfg(unix)]
+mod hooks;
 mod other;
 mod settings;
 #[cfg(feature = "todo")]
