@@ -1,6 +1,7 @@
 //! What stands behind every command: settings, tools and a runtime over them.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hermes_config::{Loaded, Options, process_env};
 use hermes_hooks::Hooks;
@@ -9,11 +10,14 @@ use hermes_registry::{
     CallIds, CancellationToken, Registry, Rejection, Scope, Services, Settings, Surface,
     ToolContext,
 };
+use hermes_tools::audit_log::{AuditLog, Limits};
 use hermes_tools::toolset::{
     CustomToolsets, PlatformRequest, SelectRequest, ToolsetWorld, UnknownPlatform, select,
     validate_denials, validate_platform_toolsets,
 };
-use hermes_tools::{Runtime, Session, SessionOptions, ToolSelection, platform_selection, suggest};
+use hermes_tools::{
+    Extensions, Runtime, Session, SessionOptions, ToolSelection, platform_selection, suggest,
+};
 use serde_json::{Map, Value};
 
 use crate::cli::Globals;
@@ -75,6 +79,33 @@ impl Host {
         Ok(host)
     }
 
+    /// As [`checked`](Self::checked), for calls: with the hooks of the configuration and the log of
+    /// calls.
+    pub(crate) fn for_calls(globals: &Globals, ui: &Ui) -> Result<Self, Failure> {
+        let mut host = Self::checked(globals, ui)?;
+        let mut extensions = Extensions::default().hooks(host.hooks(globals, ui));
+        match host.audit_log() {
+            Ok(Some(log)) => extensions = extensions.audit(Arc::new(log)),
+            Ok(None) => {}
+            Err(error) => ui.warn(format!("the log of calls can't be written: {error}")),
+        }
+        host.runtime = Runtime::builder(host.runtime.registry().clone())
+            .scope(host.scope())
+            .settings(host.settings().clone())
+            .extensions(extensions)
+            .build();
+        Ok(host)
+    }
+
+    /// The log of calls, unless it is switched off.
+    fn audit_log(&self) -> std::io::Result<Option<AuditLog>> {
+        if self.settings().get("audit.enabled").and_then(Value::as_bool) == Some(false) {
+            return Ok(None);
+        }
+        let path = self.settings().home().join("logs").join("tool-calls.jsonl");
+        AuditLog::open(path, Limits::default()).map(Some)
+    }
+
     /// A host over settings that are loaded already.
     pub(crate) fn over(loaded: Loaded) -> Self {
         let (registry, refused) = Registry::builtin();
@@ -90,8 +121,7 @@ impl Host {
     }
 
     /// The hooks of the configuration that may run, after asking about those nobody agreed to.
-    #[expect(dead_code, reason = "for the runtime, once it takes hooks")]
-    pub(crate) fn hooks(&self, globals: &Globals, ui: &Ui) -> Hooks {
+    fn hooks(&self, globals: &Globals, ui: &Ui) -> Hooks {
         let mut hooks = ShellHooks::of(self.settings());
         consent::settle(&mut hooks, consent::accepts_all(globals, self.settings()), ui);
         hooks.register(Hooks::none())

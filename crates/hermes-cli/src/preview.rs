@@ -1,5 +1,7 @@
 //! A call and its result in a few words, for people.
 
+use hermes_registry::ToolOutput;
+use hermes_tools::CallOutcome;
 use serde_json::{Map, Value};
 use unicode_width::UnicodeWidthChar as _;
 
@@ -65,6 +67,34 @@ fn readable(map: &Map<String, Value>) -> Option<String> {
         other => one_line(&plain(other)),
     };
     Some(list.iter().map(item).collect::<Vec<_>>().join("\n"))
+}
+
+/// What went wrong, for the end of a line: ` [exit 2]`, or the beginning of the error. Empty if
+/// nothing did.
+pub(crate) fn failure(outcome: &CallOutcome) -> String {
+    /// How many characters of an error are shown.
+    const MAX_ERROR: usize = 48;
+    if !outcome.failed {
+        return String::new();
+    }
+    let said = match &outcome.result {
+        Err(error) => error.message().to_owned(),
+        Ok(ToolOutput::Json(Value::Object(map))) => {
+            if let Some(code) = map.get("exit_code").filter(|code| code.is_i64()) {
+                return format!(" [exit {code}]");
+            }
+            let words = ["error", "message"].iter().find_map(|key| map.get(*key)?.as_str());
+            words.unwrap_or("failed").to_owned()
+        }
+        Ok(_) => "failed".to_owned(),
+    };
+    // Of a long path the end tells most.
+    let short = |word: &str| match word.rsplit_once('/') {
+        Some((_, name)) if word.len() > MAX_ERROR / 2 && !name.is_empty() => name.to_owned(),
+        _ => word.to_owned(),
+    };
+    let words: Vec<String> = one_line(&said).split(' ').map(short).collect();
+    format!(" [{}]", cut(&words.join(" "), MAX_ERROR))
 }
 
 fn plain(value: &Value) -> String {

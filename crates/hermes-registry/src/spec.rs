@@ -46,6 +46,8 @@ pub struct ToolSpec {
 pub struct ToolMeta {
     /// One emoji for progress lines; empty means ⚡.
     pub emoji: &'static str,
+    /// What a call does, for progress lines, e.g. `Reading`; empty means the tool's name.
+    pub verb: &'static str,
     /// Variables the tool uses. They inform people and `hermes doctor`; they are no gate.
     pub requires_env: &'static [EnvVar],
     /// How long a result may be before it is written to a file.
@@ -113,6 +115,7 @@ impl ToolMeta {
     /// The defaults: exclusive, trusted, deferrable, no timeout of its own.
     pub const DEFAULT: Self = Self {
         emoji: "",
+        verb: "",
         requires_env: &[],
         max_result_size: ResultLimit::Default,
         timeout: None,
@@ -307,6 +310,13 @@ impl ToolSpec {
     #[must_use]
     pub const fn emoji(mut self, emoji: &'static str) -> Self {
         self.meta.emoji = emoji;
+        self
+    }
+
+    /// Sets what a call does, for progress lines.
+    #[must_use]
+    pub const fn verb(mut self, verb: &'static str) -> Self {
+        self.meta.verb = verb;
         self
     }
 

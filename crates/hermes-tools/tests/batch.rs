@@ -1,6 +1,11 @@
 //! Batches: order, parallelism, limits, interrupts.
 
-#![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests fail the test")]
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests fail the test"
+)]
 
 mod support;
 

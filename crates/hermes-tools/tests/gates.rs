@@ -1,6 +1,6 @@
 //! Hooks, middleware, people and guardrails around a call.
 
-#![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests fail the test")]
+#![expect(clippy::panic, reason = "helpers of tests fail the test")]
 
 mod support;
 

@@ -30,6 +30,7 @@ register! {
         for patches over several files, isn't supported yet.",
     handler: patch,
     emoji: "🔧",
+    verb: "Editing",
     concurrency: Concurrency::writes("path"),
     max_result_size: ResultLimit::Chars(100_000),
     exposure: Exposure::Core,

@@ -34,6 +34,7 @@ register! {
         [[search_files| To find where something is, use search_files first.]]",
     handler: read_file,
     emoji: "📖",
+    verb: "Reading",
     concurrency: Concurrency::reads("path"),
     max_result_size: ResultLimit::Chars(100_000),
     exposure: Exposure::Core,

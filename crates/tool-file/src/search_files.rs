@@ -37,6 +37,7 @@ register! {
         on. Faster and safer than grep, find or ls in a shell.",
     handler: search_files,
     emoji: "🔎",
+    verb: "Searching",
     concurrency: Concurrency::reads_or("path", "."),
     max_result_size: ResultLimit::Chars(100_000),
     exposure: Exposure::Core,

@@ -32,6 +32,7 @@ register! {
         the rest.]]",
     handler: write_file,
     emoji: "✍️",
+    verb: "Writing",
     concurrency: Concurrency::writes("path"),
     max_result_size: ResultLimit::Chars(100_000),
     exposure: Exposure::Core,

@@ -66,6 +66,7 @@ register! {
         list.",
     handler: todo,
     emoji: "📋",
+    verb: "Planning",
     exposure: Exposure::Core,
     kind: Kind::AgentLevel,
     overrides: definition,

@@ -16,11 +16,11 @@ use crate::watcher::Watcher;
 
 /// Calls the tool and prints its result as a model would see it.
 pub(crate) fn run(globals: &Globals, asked: Call, ui: &mut Ui) -> Ended {
-    let host = Host::checked(globals, ui)?;
+    let host = Host::for_calls(globals, ui)?;
     let cancel = CancellationToken::new();
     let mut options =
-        super::calling_session(&host, &asked.calling, Services::new(), cancel.clone())?;
-    options.observer = Some(Arc::new(Watcher::new(ui)));
+        super::calling_session(&host, &asked.calling, Services::new(), cancel.clone(), ui)?;
+    options.observer = Some(Arc::new(Watcher::new(ui, host.settings())));
     let session = host.open(options)?;
     let arguments = arguments(asked.arguments.as_deref())?;
     let call = ToolCall::from_text("call", asked.name, arguments);
@@ -89,6 +89,7 @@ fn report(dry_run: &DryRun) -> Value {
                 "gate": decision.gate.as_str(),
                 "passed": decision.passed,
                 "note": decision.note,
+                "at_us": decision.at.as_micros() as u64,
             })
         })
         .collect();

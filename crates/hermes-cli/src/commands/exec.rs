@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hermes_registry::{CancellationToken, MAX_NAME_LEN, Services};
-use hermes_tools::{CallOutcome, Runtime, Session, ToolCall};
+use hermes_tools::{CallOutcome, CallStatus, Runtime, Session, ToolCall};
 use tokio::sync::mpsc;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -25,10 +25,10 @@ const PREVIEW_LINES: usize = 6;
 
 /// Runs all messages and prints the tool messages in the order of the calls.
 pub(crate) fn run(globals: &Globals, asked: &Exec, ui: &mut Ui) -> Ended {
-    let host = Host::checked(globals, ui)?;
+    let host = Host::for_calls(globals, ui)?;
     let cancel = CancellationToken::new();
-    let watcher = Arc::new(Watcher::new(ui));
-    let mut options = super::calling_session(&host, &asked.calling, services(), cancel.clone())?;
+    let watcher = Arc::new(Watcher::new(ui, host.settings()));
+    let mut options = super::calling_session(&host, &asked.calling, services(), cancel.clone(), ui)?;
     options.observer = Some(Arc::clone(&watcher) as _);
     let session = host.open(options)?;
     let mut batches = batches(&asked.file)?;
@@ -40,6 +40,7 @@ pub(crate) fn run(globals: &Globals, asked: &Exec, ui: &mut Ui) -> Ended {
         watcher: &watcher,
         ui,
         tally: Tally::default(),
+        messages: 0,
     };
     let ended = interrupt::run(&cancel, async {
         loop {
@@ -64,6 +65,8 @@ pub(crate) fn run(globals: &Globals, asked: &Exec, ui: &mut Ui) -> Ended {
         Exit::Interrupted
     } else if tally.failed > 0 {
         Exit::Failed
+    } else if tally.blocked > 0 {
+        Exit::Blocked
     } else {
         Exit::Success
     })
@@ -121,16 +124,21 @@ fn batches(file: &Path) -> Result<mpsc::UnboundedReceiver<Batch>, Failure> {
 struct Tally {
     ok: usize,
     failed: usize,
+    blocked: usize,
 }
 
 impl Tally {
     fn summary(self, time: Duration) -> String {
-        let Self { ok, failed } = self;
-        let calls = ok + failed;
+        let Self { ok, failed, blocked } = self;
+        let calls = ok + failed + blocked;
         let noun = if calls == 1 { "call" } else { "calls" };
         let seconds = time.as_secs_f64();
-        let style = if failed > 0 { BAD } else { DIM };
-        format!("{style}{calls} {noun}: {ok} ok, {failed} failed, {seconds:.1}s{style:#}")
+        let style = if failed + blocked > 0 { BAD } else { DIM };
+        let blocked = match blocked {
+            0 => String::new(),
+            count => format!("{count} blocked, "),
+        };
+        format!("{style}{calls} {noun}: {ok} ok, {failed} failed, {blocked}{seconds:.1}s{style:#}")
     }
 }
 
@@ -140,15 +148,18 @@ struct Run<'r> {
     watcher: &'r Watcher,
     ui: &'r mut Ui,
     tally: Tally,
+    messages: u64,
 }
 
 impl Run<'_> {
     async fn batch(&mut self, calls: Vec<ToolCall>) -> Result<(), Failure> {
+        self.messages += 1;
+        self.session.begin_request(&format!("message-{}", self.messages));
         for outcome in self.runtime.call_batch(self.session, calls).await {
-            if outcome.is_ok() {
-                self.tally.ok += 1;
-            } else {
-                self.tally.failed += 1;
+            match outcome.status {
+                CallStatus::Blocked => self.tally.blocked += 1,
+                _ if outcome.is_ok() => self.tally.ok += 1,
+                _ => self.tally.failed += 1,
             }
             if self.ui.out.is_terminal() {
                 self.show(&outcome)?;
@@ -167,21 +178,24 @@ impl Run<'_> {
         // A name that is no tool's may hold anything, escape sequences too.
         let tool = outcome.tool.as_deref().unwrap_or(&outcome.called);
         let tool = preview::cut(&preview::one_line(tool), MAX_NAME_LEN);
+        let label = if shown.verb.is_empty() { &tool } else { shown.verb };
         let time = format!("{:.1}s", outcome.duration.as_secs_f64());
+        let failure = preview::failure(outcome);
         let width = self.ui.out.width().unwrap_or(80);
         let called = match outcome.called.as_str() {
             called if called == tool => String::new(),
             called => format!(" (called {})", preview::cut(&preview::one_line(called), 32)),
         };
-        let taken = tool.width() + called.width() + time.len() + 7;
+        let taken = label.width().max(9) + called.width() + time.len() + failure.width() + 7;
         let room = width.saturating_sub(taken);
         let detail = preview::cut(&shown.preview, room);
         let (lines, more) = preview::result(&outcome.content(), PREVIEW_LINES);
-        let style = if outcome.is_ok() { DIM } else { BAD };
+        let style = if outcome.failed { BAD } else { DIM };
         let out = &mut self.ui.out;
         writeln!(
             out,
-            "{emoji} {BOLD}{tool}{BOLD:#}{DIM}{called}{DIM:#}  {detail} {DIM}{time}{DIM:#}"
+            "{emoji} {BOLD}{label:9}{BOLD:#}{DIM}{called}{DIM:#} {detail} {DIM}{time}{DIM:#}\
+             {BAD}{failure}{BAD:#}"
         )?;
         for line in &lines {
             let line = preview::cut(line, width.saturating_sub(3));

@@ -17,11 +17,14 @@ mod tools_summary;
 mod tools_toggle;
 mod toolsets;
 
-use hermes_registry::CancellationToken;
-use hermes_registry::Services;
-use hermes_tools::toolset::ToggleAction;
+use std::sync::Arc;
 
-use crate::cli::{Calling, Cli, Command, ToolsCommand};
+use hermes_registry::{CancellationToken, Services};
+use hermes_tools::approvals::{Answer, Approver, FixedAnswer};
+use hermes_tools::toolset::ToggleAction;
+use hermes_tools::{Keep, SessionOptions};
+
+use crate::cli::{Approve, Calling, Cli, Command, ToolsCommand};
 use crate::exit::{Ended, Failure};
 use crate::host::Host;
 use crate::output::Ui;
@@ -62,9 +65,26 @@ fn calling_session(
     calling: &Calling,
     services: Services,
     cancel: CancellationToken,
-) -> Result<hermes_tools::SessionOptions, Failure> {
-    // Nothing asks yet: the answer is for the approval service, which tools that run commands use.
-    tracing::debug!(approve = ?calling.approve, "the answer to tools that ask");
+    ui: &Ui,
+) -> Result<SessionOptions, Failure> {
+    let services = match answer(calling.approve) {
+        Some(answer) => services.with::<dyn Approver>(Arc::new(FixedAnswer(answer))),
+        None => services,
+    };
     let context = host.context(calling.cwd.as_deref(), &calling.task, services, cancel)?;
-    Ok(hermes_tools::SessionOptions::new(host.platform_tools("cli")?, context))
+    let mut options = SessionOptions::new(host.platform_tools("cli")?, context);
+    // The next command may want to read what this one stored.
+    options.keep_results = Keep::Day;
+    options.trace = ui.verbose > 1;
+    Ok(options)
+}
+
+/// What was said beforehand to whatever may be asked. Without a word there is nobody to ask.
+fn answer(approve: Approve) -> Option<Answer> {
+    match approve {
+        Approve::Deny => None,
+        Approve::Once => Some(Answer::Once),
+        Approve::Session => Some(Answer::Session),
+        Approve::Always => Some(Answer::Always),
+    }
 }
