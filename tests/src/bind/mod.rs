@@ -2,6 +2,7 @@
 //! of a case into a call and its result into JSON.
 
 mod definitions;
+mod limits;
 mod registry;
 mod schema;
 mod search;
@@ -19,8 +20,15 @@ pub(crate) enum Binding {
     Checked(fn(&Value, &Value) -> Result<(), String>),
 }
 
-const AREAS: &[&[(&str, Binding)]] =
-    &[definitions::AREA, registry::AREA, schema::AREA, search::AREA, todo::AREA, toolsets::AREA];
+const AREAS: &[&[(&str, Binding)]] = &[
+    definitions::AREA,
+    limits::AREA,
+    registry::AREA,
+    schema::AREA,
+    search::AREA,
+    todo::AREA,
+    toolsets::AREA,
+];
 
 /// What the cases of `function` run.
 pub(crate) fn lookup(function: &str) -> Option<Binding> {
