@@ -2,6 +2,7 @@
 //! of a case into a call and its result into JSON.
 
 mod definitions;
+mod guard;
 mod limits;
 mod registry;
 mod schema;
@@ -22,6 +23,7 @@ pub(crate) enum Binding {
 
 const AREAS: &[&[(&str, Binding)]] = &[
     definitions::AREA,
+    guard::AREA,
     limits::AREA,
     registry::AREA,
     schema::AREA,

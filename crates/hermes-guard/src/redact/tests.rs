@@ -236,7 +236,7 @@ proptest! {
             format!("x: Authorization: Bearer {secret}"),
             format!("redis://:{secret}@h"),
         ] {
-            prop_assert!(!redact(&text, Mode::Log).contains(&secret[6..16]), "{}", text);
+            prop_assert!(!redact(&text, Mode::Log).contains(secret.get(6..16).unwrap()), "{}", text);
         }
     }
 }
