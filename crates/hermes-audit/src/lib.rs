@@ -1,10 +1,7 @@
 #![doc = include_str!("../README.md")]
-/// stub
-#[derive(Debug)]
-pub struct AuditLog;
-impl AuditLog {
-    /// x
-    pub fn append(&self, _: &serde_json::Value) -> std::io::Result<()> {
-        Ok(())
-    }
-}
+
+mod file;
+mod log;
+mod rotate;
+
+pub use log::{AuditLog, LONGEST_RECORD, Limits};

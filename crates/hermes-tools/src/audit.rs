@@ -68,7 +68,7 @@ pub(crate) fn record(log: &AuditLog, way: &Way<'_>, outcome: &CallOutcome, shown
         "stored": outcome.stored.as_deref(),
         "duration_us": outcome.duration.as_micros() as u64,
     });
-    if let Err(error) = log.append(&line) {
+    if let Some(error) = log.record(&line) {
         tracing::warn!(%error, "the audit log can't be written");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hermes_guard::threats;
+use hermes_guard::threats::Risk;
 use hermes_hooks::HookEvent;
 use hermes_registry::{Access, Concurrency, ErrorKind, ToolError, ToolOutput, Trust};
 use hermes_turn::guardrail::{Action, Observed};
@@ -161,14 +161,13 @@ impl Way<'_> {
             return;
         }
         outcome.frame = Some(tool.name().into());
-        outcome.risk = threats::risk(&result_text(&outcome.result));
-        match &outcome.risk {
-            Some(risk) => {
-                let findings = risk.findings.join(", ");
-                self.trace.note(Gate::Frame, format!("framed as data; it looks like {findings}"));
-            }
-            None => self.trace.pass(Gate::Frame, || "framed as data".into()),
+        let risk = Risk::of(&result_text(&outcome.result));
+        if risk.findings.is_empty() {
+            return self.trace.pass(Gate::Frame, || "framed as data".into());
         }
+        let findings = risk.findings.join(", ");
+        self.trace.note(Gate::Frame, format!("framed as data; it looks like {findings}"));
+        outcome.risk = Some(risk);
     }
 
     fn reads_stored_result(&self, tool: &hermes_registry::Tool) -> bool {

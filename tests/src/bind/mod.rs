@@ -2,7 +2,9 @@
 //! of a case into a call and its result into JSON.
 
 mod definitions;
+mod guard;
 mod hooks;
+mod limits;
 mod registry;
 mod schema;
 mod search;
@@ -24,6 +26,8 @@ pub(crate) enum Binding {
 const AREAS: &[&[(&str, Binding)]] = &[
     definitions::AREA,
     hooks::AREA,
+    guard::AREA,
+    limits::AREA,
     registry::AREA,
     schema::AREA,
     search::AREA,

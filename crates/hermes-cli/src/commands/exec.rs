@@ -28,7 +28,8 @@ pub(crate) fn run(globals: &Globals, asked: &Exec, ui: &mut Ui) -> Ended {
     let host = Host::for_calls(globals, ui)?;
     let cancel = CancellationToken::new();
     let watcher = Arc::new(Watcher::new(ui, host.settings()));
-    let mut options = super::calling_session(&host, &asked.calling, services(), cancel.clone(), ui)?;
+    let mut options =
+        super::calling_session(&host, &asked.calling, services(), cancel.clone(), ui)?;
     options.observer = Some(Arc::clone(&watcher) as _);
     let session = host.open(options)?;
     let mut batches = batches(&asked.file)?;

@@ -167,7 +167,7 @@ pub const KEYS: &[KeySpec] = &[
     key("tool_output.max_bytes", Number, "50000", "bytes kept of a terminal command's output"),
     key("tool_output.max_line_length", Number, "2000", "characters read_file keeps of a line"),
     key("tool_output.max_lines", Number, "2000", "lines one read_file call may ask for"),
-    key("tool_output.max_result_size.<tool>", TextOrNumber, "", "characters of a tool's result before it goes to a file, or `unlimited`"),
+    key("tool_output.max_result_size.<tool>", Any, "", "characters of a tool's result before it goes to a file, or `unlimited`"),
     key("tools.max_parallel", Number, "8", "calls of one message that may run at once"),
     key("tools.tool_search", Any, "", "hide rarely used tools behind a search: a mapping or just on, off, auto"),
     key("tools.tool_search.enabled", Any, "auto", "on, off, or auto: when the hidden tools would cost much"),

@@ -1,0 +1,27 @@
+//! What is left of a secret.
+
+/// Shortest secret, in characters, of which the ends are shown.
+const SHORTEST_SHOWN: usize = 18;
+/// How many characters are shown of its beginning and of its end.
+const SHOWN: (usize, usize) = (6, 4);
+/// What stands for a short secret.
+pub(super) const HIDDEN: &str = "***";
+/// What a marker for a token in a file begins with.
+pub(super) const MARKER: &str = "«redacted:";
+
+/// Appends what is left of `secret`. What is masked already stays.
+pub(super) fn push_masked(out: &mut String, secret: &str) {
+    if secret.is_empty() || secret.starts_with(MARKER) {
+        out.push_str(secret);
+        return;
+    }
+    let chars = secret.chars().count();
+    if chars < SHORTEST_SHOWN {
+        out.push_str(HIDDEN);
+        return;
+    }
+    let (head, tail) = SHOWN;
+    out.extend(secret.chars().take(head));
+    out.push_str("...");
+    out.extend(secret.chars().skip(chars - tail));
+}
