@@ -100,7 +100,7 @@ pub(super) const STEPS: [Step; 15] = [
     quiet(
         "fuzz",
         "the fuzz targets compile",
-        &[cargo(&["check", "--quiet", "--locked", "--manifest-path", FUZZ])],
+        &[cargo(&["check", "--quiet", "--manifest-path", FUZZ])],
     ),
     live(
         "test",

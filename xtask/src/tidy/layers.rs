@@ -34,22 +34,6 @@ const LAYERS: [&[&str]; 17] = [
     &["hermes-agent"],
     &["hermes-otel", "hermes-cli"],
     &["hermes-tests"],
-]; 15] = [
-    &["hermes-registry"],
-    &["hermes-schema", "hermes-search", "hermes-toolsets", "hermes-guard", "hermes-edit"],
-    &["hermes-config"],
-    &["hermes-net"],
-    &["hermes-store"],
-    &["hermes-llm"],
-    &["hermes-exec"],
-    &["hermes-approval"],
-    &["hermes-tool-*"],
-    &["hermes-tools"],
-    &["hermes-acp"],
-    &["hermes-mcp"],
-    &["hermes-agent"],
-    &["hermes-cli"],
-    &["hermes-tests"],
 ];
 
 /// How many of the lowest layers are pure: no runtime and no network.
