@@ -40,7 +40,7 @@ pub(crate) struct Globals {
     /// Print what happens: -v calls, -vv more, -vvv everything
     #[arg(short, long, global = true, action = ArgAction::Count, conflicts_with = "quiet")]
     pub(crate) verbose: u8,
-    /// Run the hooks of config.yaml without asking, now and from now on
+    /// Run the hooks of config.yaml without asking; calls remember that
     #[arg(long, global = true)]
     pub(crate) accept_hooks: bool,
     /// When to use colours

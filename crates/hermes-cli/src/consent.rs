@@ -30,7 +30,7 @@ pub(crate) fn settle(hooks: &mut ShellHooks, accepts_all: bool, ui: &Ui) {
     let remembered = if accepts_all {
         hooks.ask(|_| true)
     } else if can_ask {
-        hooks.ask(|hook| ask(hook, ui))
+        hooks.ask(|hook| ask(hook, "Run it at every such event, from now on?", ui))
     } else {
         Ok(())
     };
@@ -51,7 +51,7 @@ pub(crate) fn settle(hooks: &mut ShellHooks, accepts_all: bool, ui: &Ui) {
 }
 
 /// Shows what would run, and asks.
-pub(crate) fn ask(hook: &Configured, ui: &Ui) -> bool {
+pub(crate) fn ask(hook: &Configured, question: &str, ui: &Ui) -> bool {
     let status = &ui.status;
     let about = hook.spec.matcher.as_ref().map(Matcher::as_str).map_or_else(String::new, |it| {
         format!(" {DIM}of tools like{DIM:#} {}", preview::one_line(it))
@@ -72,7 +72,7 @@ pub(crate) fn ask(hook: &Configured, ui: &Ui) -> bool {
         let what = "another program runs in another folder; an absolute path is safer";
         status.print(format_args!("  {WARN}{what}{WARN:#}"));
     }
-    status.print("Run it at every such event, from now on? [y/N]");
+    status.print(format_args!("{question} [y/N]"));
     let mut answer = String::new();
     // Nobody answering is no agreement.
     let _ = io::stdin().read_line(&mut answer);

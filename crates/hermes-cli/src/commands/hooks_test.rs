@@ -57,8 +57,9 @@ pub(super) fn run(
     let mut rows = Vec::new();
     let mut failed = false;
     for hook in &chosen {
-        let may_run =
-            accepts_all || hook.consent == Consent::Approved || can_ask && consent::ask(hook, ui);
+        let may_run = accepts_all
+            || hook.consent == Consent::Approved
+            || can_ask && consent::ask(hook, "Run it this once?", ui);
         let answer = if may_run {
             let hook = hooks.hook(hook);
             let run = async { Ok(hook.answer(&event).await) };
