@@ -20,6 +20,11 @@ const RESERVED: [&str; 16] = [
     "coproc", "in", ";;",
 ];
 
+/// Whether a word comes before a command.
+pub(super) fn is_reserved(word: &str) -> bool {
+    RESERVED.contains(&word)
+}
+
 /// Commands that run the command after them, with those of their options that take a value as a
 /// word of its own, and the number of words between the options and the command.
 const WRAPPERS: [(&str, &[&str], usize); 32] = [
@@ -139,7 +144,7 @@ fn unwrapped<'a>(
     loop {
         let (first, rest) = words.split_first()?;
         words = rest;
-        if is_assignment(first) || RESERVED.contains(&first.as_str()) {
+        if is_assignment(first) || is_reserved(first) {
             continue;
         }
         let name = first.rsplit('/').next().unwrap_or(first);
@@ -160,7 +165,7 @@ fn unwrapped<'a>(
                     scripts.push(Script { text, is_data: false });
                     return None;
                 }
-                (_, option) if with_value.contains(&option) => {
+                (_, option) if takes_next(option, with_value) => {
                     words = words.split_first().map_or(words, |(_, after)| after);
                 }
                 _ => {}
@@ -170,6 +175,24 @@ fn unwrapped<'a>(
             // Assignments may stand before the operands too.
             words = words.get(*operands..)?;
         }
+        if let ("flock", [flag, text, ..]) = (name, words)
+            && (flag == "-c" || flag == "--command")
+        {
+            scripts.push(Script { text: text.clone(), is_data: false });
+            return None;
+        }
+    }
+}
+
+/// Whether the value of an option is the next word; in a bundle of short options, that of the last.
+fn takes_next(option: &str, with_value: &[&str]) -> bool {
+    let is_bundle = !option.starts_with("--");
+    let takes = |letter: char| {
+        with_value.iter().any(|it| it.strip_prefix('-').is_some_and(|it| it.chars().eq([letter])))
+    };
+    match option.char_indices().skip(1).find(|(_, letter)| takes(*letter)) {
+        Some((at, letter)) if is_bundle => at + letter.len_utf8() == option.len(),
+        _ => with_value.contains(&option),
     }
 }
 
@@ -248,7 +271,7 @@ fn text_run_by(name: &str, args: &[String]) -> Option<String> {
             Some(words.join(" "))
         }
         "trap" => without_options().into_iter().next(),
-        "su" | "script" | "flock" => {
+        "su" | "script" => {
             let is_flag = |arg: &String| {
                 arg == "--command"
                     || arg.starts_with('-') && !arg.starts_with("--") && arg.ends_with('c')
