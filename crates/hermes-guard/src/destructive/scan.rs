@@ -6,7 +6,8 @@ use std::mem;
 use std::str::Chars;
 
 use super::Script;
-use super::judge::{Verdict, is_lost, is_reserved, judge};
+use super::judge::{Verdict, is_lost, judge};
+use super::wrappers::is_reserved;
 
 /// What ends the part of the text that is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -337,6 +337,25 @@ fn hostile_texts_take_linear_time() {
 
 proptest! {
     #[test]
+    fn surroundings_make_no_difference(
+        command in prop::sample::select(&[
+            ("rm x", true), ("sed -i s/a/b/ f", true), ("git -C d reset", true), ("mv a b", true),
+            ("ls -l", false), ("git status", false), ("echo 'rm x'", false), ("sed s/a/b/ f", false),
+        ][..]),
+        around in proptest::collection::vec(prop::sample::select(&[
+            ("sudo ", ""), ("(", ")"), ("{ ", "; }"), ("echo a && ", ""), ("", " | cat"), ("", "; ls"),
+            ("if true; then ", "; fi"), ("A=1 ", ""), ("echo $(", ")"), ("echo \"$(", ")\""),
+            ("nohup ", " &"), ("cat <<E\nit's\nE\n", ""), ("# it's\n", ""), ("timeout 5 ", " 2>&1"),
+        ][..]), 0..5),
+    ) {
+        let (mut text, destructive) = (command.0.to_owned(), command.1);
+        for (before, after) in around {
+            text = format!("{before}{text}{after}");
+        }
+        prop_assert_eq!(is_destructive(&text), destructive, "{}", text);
+    }
+
+    #[test]
     fn any_text_is_read(text in "[-a-z$(){}'\"`;&|<>=\\\\#\n\t 0-9]{0,80}") {
         let _ = is_destructive(&text);
     }

@@ -219,7 +219,7 @@ fn hostile_texts_end() {
         "Cookie: a=b;",
     ] {
         for mode in [Mode::Log, Mode::Egress] {
-            let _ = redact(&part.repeat(20_000), mode);
+            let _ = redact(&part.repeat(5_000), mode);
         }
     }
 }
