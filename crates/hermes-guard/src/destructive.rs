@@ -7,6 +7,7 @@
 
 mod judge;
 mod scan;
+mod wrappers;
 
 /// Most texts that are looked into because a command runs them, such as that of `sh -c`.
 const MOST_TEXTS: usize = 32;

@@ -81,12 +81,12 @@ fn guardrail(input: &Value) -> Result<Value, String> {
 }
 
 fn result_threshold(input: &Value) -> Result<Value, String> {
-    let registered = match input.get("registered") {
-        None | Some(Value::Null) => ResultLimit::Default,
-        Some(value) => match Threshold::from_value(value).ok_or("`registered` is no limit")? {
-            Threshold::Unlimited => ResultLimit::Unlimited,
-            Threshold::Chars(chars) => ResultLimit::Chars(u32::try_from(chars).unwrap_or(u32::MAX)),
-        },
+    let registered = match input.get("registered").and_then(Threshold::from_value) {
+        None => ResultLimit::Default,
+        Some(Threshold::Unlimited) => ResultLimit::Unlimited,
+        Some(Threshold::Chars(chars)) => {
+            ResultLimit::Chars(u32::try_from(chars).unwrap_or(u32::MAX))
+        }
     };
     let mut config = LimitConfig::default();
     if let Some(size) = input.get("default_result_size").and_then(Value::as_u64) {

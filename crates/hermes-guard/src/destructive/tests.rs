@@ -220,6 +220,10 @@ fn what_runs_inside() {
             "function f { rm x; }",
             "case a in a) rm x;; esac",
             "echo $(case a in a) rm x;; esac)",
+            "echo $(if true; then case a in a) rm x;; esac; fi)",
+            "echo \"${a:-it's}\"; rm x",
+            "echo ${a:-'}'}; rm x",
+            "for ((i = 3; i > 0; i--)); do rm $i; done",
             "a=(1 $(rm x))",
             "echo ${a:-$(rm x)}",
             "echo \"${a:-`rm x`}\"",
@@ -258,6 +262,8 @@ fn what_runs_inside() {
             "for rm in a; do ls; done",
             "echo \"rm x",
             "case a in rm) ls;; esac",
+            "git commit -m \"$(cat <<'E'\nrm x > y\nE\n)\"",
+            "echo $# ${#a} # > b",
         ],
     );
 }
@@ -285,6 +291,10 @@ fn wrappers() {
             "exec rm x",
             "doas rm x",
             "flock /tmp/lock rm x",
+            "flock /tmp/lock -c 'rm x'",
+            "sudo -iu bob rm x",
+            "sudo -ubob rm x",
+            "env -uHOME rm x",
             "xargs -0 -n 1 rm -f < list",
             "xargs -I{} sh -c 'rm {}'",
             "busybox rm x",
@@ -326,6 +336,25 @@ fn hostile_texts_take_linear_time() {
 }
 
 proptest! {
+    #[test]
+    fn surroundings_make_no_difference(
+        command in prop::sample::select(&[
+            ("rm x", true), ("sed -i s/a/b/ f", true), ("git -C d reset", true), ("mv a b", true),
+            ("ls -l", false), ("git status", false), ("echo 'rm x'", false), ("sed s/a/b/ f", false),
+        ][..]),
+        around in proptest::collection::vec(prop::sample::select(&[
+            ("sudo ", ""), ("(", ")"), ("{ ", "; }"), ("echo a && ", ""), ("", " | cat"), ("", "; ls"),
+            ("if true; then ", "; fi"), ("A=1 ", ""), ("echo $(", ")"), ("echo \"$(", ")\""),
+            ("nohup ", " &"), ("cat <<E\nit's\nE\n", ""), ("# it's\n", ""), ("timeout 5 ", " 2>&1"),
+        ][..]), 0..5),
+    ) {
+        let (mut text, destructive) = (command.0.to_owned(), command.1);
+        for (before, after) in around {
+            text = format!("{before}{text}{after}");
+        }
+        prop_assert_eq!(is_destructive(&text), destructive, "{}", text);
+    }
+
     #[test]
     fn any_text_is_read(text in "[-a-z$(){}'\"`;&|<>=\\\\#\n\t 0-9]{0,80}") {
         let _ = is_destructive(&text);

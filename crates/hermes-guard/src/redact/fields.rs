@@ -33,8 +33,7 @@ pub(super) const RULES: [Rule; 6] = [
             let (name, equals, value) = (&found[1], &found[2], &found[3]);
             let is_upper = !name.contains(|c: char| c.is_ascii_lowercase());
             // Spread out only where it can be no sentence.
-            let begins_line = is_line_start(at.before);
-            let is_setting = is_upper || equals == "=" || begins_line;
+            let is_setting = is_upper || equals == "=" || is_line_start(at.before);
             // Callbacks and magic links must go on working.
             let is_query = at.in_address && at.before.ends_with(['?', '&', '#', ';']);
             let count = !is_upper && is_count(name, value);
@@ -154,8 +153,17 @@ pub(super) const RULES: [Rule; 6] = [
     },
 ];
 
+/// Whether the line begins here, but for blanks and a word that declares something. Only a few
+/// characters are looked at: lines may be long and have many matches.
 fn is_line_start(before: &str) -> bool {
-    let line = before.rsplit('\n').next().unwrap_or(before);
+    const LONGEST: usize = 40;
+    let mut line: Vec<char> =
+        before.chars().rev().take(LONGEST).take_while(|c| *c != '\n').collect();
+    if line.len() == LONGEST {
+        return false;
+    }
+    line.reverse();
+    let line: String = line.into_iter().collect();
     matches!(line.trim(), "" | "export" | "set" | "-" | "const" | "let" | "var")
 }
 
@@ -169,14 +177,22 @@ fn push_value(out: &mut String, value: &str) {
             out.push_str(bare);
             return;
         }
-        // The next field of a form isn't part of the value.
-        let end = bare
-            .match_indices('&')
-            .find(|(at, _)| bare.split_at(*at).1.contains('='))
-            .map_or(bare.len(), |(at, _)| at);
+        // The next field of a form isn't part of the value, but may be a secret too.
+        let last_equals = bare.rfind('=').unwrap_or_default();
+        let end = bare.find('&').filter(|at| *at < last_equals).unwrap_or(bare.len());
         let (secret, rest) = bare.split_at(end);
         push_masked(out, secret);
-        out.push_str(rest);
+        for pair in rest.split('&').skip(1) {
+            out.push('&');
+            match pair.split_once('=') {
+                Some((name, value)) if has_secret_part(name) => {
+                    out.push_str(name);
+                    out.push('=');
+                    push_masked(out, value);
+                }
+                _ => out.push_str(pair),
+            }
+        }
         return;
     };
     out.push(quote);

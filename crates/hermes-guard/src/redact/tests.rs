@@ -98,7 +98,8 @@ fn settings() {
                 "it is aws_secret_access_key=wJalrX.../bPx ok",
             ),
             ("--password=abc -v", "--password=*** -v"),
-            ("body password=abc&x=1", "body password=***&x=1"),
+            ("body password=abc&x=1&token=d", "body password=***&x=1&token=***"),
+            ("PASSWORD=a&b", "PASSWORD=***"),
             ("password: correct horse # x", "password: *** # x"),
             ("- api_key: \"abc\"", "- api_key: \"***\""),
             ("MAX_TOKENS=100", "MAX_TOKENS=***"),
@@ -212,9 +213,13 @@ fn hostile_texts_end() {
         "Cookie:",
         "Authorization: ",
         "token: ",
+        "a token = b ",
+        "x_token=a&",
+        "x_token=&&&&",
+        "Cookie: a=b;",
     ] {
         for mode in [Mode::Log, Mode::Egress] {
-            let _ = redact(&part.repeat(2_000), mode);
+            let _ = redact(&part.repeat(5_000), mode);
         }
     }
 }

@@ -124,7 +124,7 @@ const TABLE: [(Scope, &str, &str, &str); 37] = [
         Scope::Context,
         "role_pretend",
         r"pretend",
-        concat!(r"\bpretend", words!(), r"(?:you\s+are|you.re|to\s+be)\s"),
+        concat!(r"\bpretend", words!(), r"(?:you\s+are|you.re|to\s+be)\b"),
     ),
     (
         Scope::Context,
