@@ -13,7 +13,7 @@ use hermes_turn::limits::{self, Item, LimitConfig};
 use hermes_turn::plan::{self, SegmentKind, Slot};
 use serde_json::{Value, json};
 
-use crate::call::{Arguments, CallOutcome, CallStatus, Effect, ToolCall, result_text};
+use crate::call::{CallOutcome, CallStatus, Effect, ToolCall, result_text};
 use crate::canonical_path;
 use crate::execute::Execution;
 use crate::finish;
@@ -84,36 +84,22 @@ pub(crate) async fn run(
 /// Finds what each call is: its tool and arguments, the earlier call that it repeats, or one too
 /// many.
 fn seat(runtime: &Runtime, session: &Session, calls: Vec<ToolCall>) -> Vec<Seat> {
-    let view = Arc::clone(&runtime.grant(session).view);
-    let is_repeatable =
-        |name: &str| view.get(name).is_some_and(|prepared| prepared.tool.meta().repeatable);
-    let compared: Vec<duplicates::Call<'_>> = calls
-        .iter()
-        .map(|call| duplicates::Call {
-            name: &call.name,
-            arguments: match &call.arguments {
-                Arguments::Text(text) => duplicates::Arguments::Text(text),
-                Arguments::Value(value) => duplicates::Arguments::Value(value),
-            },
-        })
-        .collect();
-    let repeats = duplicates::find(&compared, &is_repeatable);
+    let arrivals: Vec<Arrival> =
+        calls.into_iter().map(|call| pipeline::arrive(runtime, session, call)).collect();
+    let repeats = repeats(&arrivals);
     let settings = runtime.settings();
     let mut had: BTreeMap<Arc<str>, usize> = BTreeMap::new();
-    let mut seats = Vec::with_capacity(calls.len());
-    for (call, repeats) in calls.into_iter().zip(repeats) {
-        if let Some(first) = repeats {
-            seats.push(Seat::Repeats { first, id: call.id, called: call.name });
+    let mut seats = Vec::with_capacity(arrivals.len());
+    for (index, arrival) in arrivals.into_iter().enumerate() {
+        if let Some(&first) = repeats.get(&index) {
+            seats.push(Seat::Repeats { first, id: arrival.id, called: arrival.called });
             continue;
         }
-        let arrival = pipeline::arrive(runtime, session, call);
-        let limit = match &arrival.gated {
-            Ok(Gated::Ready(Ready { tool, .. })) => {
-                let limit = tool.tool.meta().per_turn.map(|limit| limit(&settings).max(1));
-                limit.map(|limit| (Arc::<str>::from(tool.tool.name()), limit))
-            }
-            _ => None,
-        };
+        let limit = ready(&arrival).and_then(|ready| {
+            let tool = &ready.tool.tool;
+            let most = tool.meta().per_turn.map(|limit| limit(&settings).max(1))?;
+            Some((Arc::<str>::from(tool.name()), most))
+        });
         seats.push(match limit {
             Some((tool, most)) => {
                 let count = had.entry(tool).or_default();
@@ -126,11 +112,39 @@ fn seat(runtime: &Runtime, session: &Session, calls: Vec<ToolCall>) -> Vec<Seat>
     seats
 }
 
+fn ready(arrival: &Arrival) -> Option<&Ready> {
+    match &arrival.gated {
+        Ok(Gated::Ready(ready)) => Some(ready),
+        _ => None,
+    }
+}
+
+/// The calls that say the same as an earlier one, which is named. Compared is what would run:
+/// spelling of names, bridges and types of arguments don't count.
+fn repeats(arrivals: &[Arrival]) -> BTreeMap<usize, usize> {
+    let compared: Vec<(usize, &Ready)> = arrivals
+        .iter()
+        .enumerate()
+        .filter_map(|(index, arrival)| Some((index, ready(arrival)?)))
+        .filter(|(_, ready)| !ready.tool.tool.meta().repeatable)
+        .collect();
+    let calls: Vec<duplicates::Call<'_>> = compared
+        .iter()
+        .map(|(_, ready)| duplicates::Call {
+            name: ready.tool.tool.name(),
+            arguments: duplicates::Arguments::Value(&ready.args),
+        })
+        .collect();
+    let found = duplicates::find(&calls, &|_| false);
+    let index = |at: usize| compared.get(at).map(|(index, _)| *index);
+    let pairs = found.into_iter().enumerate();
+    pairs.filter_map(|(at, first)| Some((index(at)?, index(first?)?))).collect()
+}
+
 /// What a call may run beside.
 fn slot(session: &Session, seat: &Seat) -> Slot {
-    let Seat::Call(Arrival { gated: Ok(Gated::Ready(ready)), .. }) = seat else {
-        return Slot::Barrier;
-    };
+    let Seat::Call(arrival) = seat else { return Slot::Barrier };
+    let Some(ready) = ready(arrival) else { return Slot::Barrier };
     let cx = session.context();
     let home = cx.settings().env_filled("HOME").map(PathBuf::from);
     let canonical = |path: &str| Some(canonical_path(path, cx.cwd(), home.as_deref()));
@@ -193,15 +207,13 @@ async fn run_segment(
 }
 
 fn running_call(seat: &Seat) -> Option<RunningCall> {
-    match seat {
-        Seat::Call(Arrival { id, gated: Ok(Gated::Ready(ready)), .. }) => Some(RunningCall {
-            id: id.clone(),
-            tool: ready.tool.tool.name().into(),
-            since: Instant::now(),
-            running: Duration::ZERO,
-        }),
-        _ => None,
-    }
+    let Seat::Call(arrival) = seat else { return None };
+    Some(RunningCall {
+        id: arrival.id.clone(),
+        tool: ready(arrival)?.tool.tool.name().into(),
+        since: Instant::now(),
+        running: Duration::ZERO,
+    })
 }
 
 /// Takes one call to its outcome.

@@ -249,7 +249,9 @@ pub(crate) fn gates(
 }
 
 fn stop(trace: &mut Trace, gate: Gate, tool: Option<Arc<str>>, error: ToolError) -> Stopped {
-    trace.stop(gate, error.message());
+    // Where there is more to say than what sort of error it is.
+    let said = error.extra().get("message").and_then(Value::as_str);
+    trace.stop(gate, said.unwrap_or(error.message()));
     let error_type = match (gate, error.kind()) {
         (Gate::Bridge | Gate::Grant, ErrorKind::Denied) => "tool_scope_block",
         (_, kind) => kind.as_str(),
