@@ -25,7 +25,7 @@ pub(super) const RULES: [Rule; 6] = [
         hint: NAME_HINT,
         pattern: concat!(
             "([A-Za-z0-9_.-]*(?i:api[_-]?key|token|secret|password|passwd|passphrase|credential|auth)",
-            "[A-Za-z0-9_.-]*)([ \\t]*=[ \\t]*)",
+            "[A-Za-z0-9_.-]*)([ \\t]*:?=[ \\t]*)",
             "(\"(?:[^\"\\\\\\n]|\\\\.)*\"?|'(?:[^'\\\\\\n]|\\\\.)*'?|[^\\s\"'`=>][^\\s\"'`]*)",
         ),
         by_name: true,

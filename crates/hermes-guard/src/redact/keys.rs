@@ -90,9 +90,10 @@ pub(super) fn has_secret_part(name: &str) -> bool {
     PARTS.iter().any(|part| name.contains(part))
 }
 
-/// Whether a setting only counts tokens: `max_tokens: 4096`.
+/// Whether a setting only counts something: `max_tokens: 4096`, `token_count: 5`.
 pub(super) fn is_count(name: &str, value: &str) -> bool {
-    name.to_ascii_lowercase().ends_with("tokens")
+    let name = name.to_ascii_lowercase();
+    ["tokens", "_count", "_limit", "_budget"].iter().any(|end| name.ends_with(end))
         && value.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'_' | b','))
 }
 
