@@ -1,5 +1,6 @@
 //! Tool calls as they are written down: one JSON value per line.
 
+use hermes_tools::message_pairs::derived_call_id;
 use hermes_tools::{Arguments, ToolCall};
 use serde_json::{Map, Value};
 
@@ -109,18 +110,10 @@ fn in_line(error: &serde_json::Error) -> String {
 /// An id for a call that came without one: the same for the same call at the same place, so that
 /// a repeated run gives the same messages.
 fn made_up_id(name: &str, arguments: &Arguments, index: usize) -> String {
-    let arguments = match arguments {
-        Arguments::Text(text) => text.clone(),
-        Arguments::Value(value) => value.to_string(),
-    };
-    // FNV-1a: stable over releases, unlike the standard library's hashers.
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for part in [name, "\0", &arguments, "\0", &index.to_string()] {
-        for byte in part.bytes() {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
+    match arguments {
+        Arguments::Text(text) => derived_call_id(name, text, index),
+        Arguments::Value(value) => derived_call_id(name, &value.to_string(), index),
     }
-    format!("call_{hash:016x}")
 }
 
 #[cfg(test)]

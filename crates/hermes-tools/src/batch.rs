@@ -13,7 +13,7 @@ use hermes_turn::limits::{self, Item, LimitConfig};
 use hermes_turn::plan::{self, SegmentKind, Slot};
 use serde_json::{Value, json};
 
-use crate::call::{CallOutcome, CallStatus, Effect, ToolCall, result_text};
+use crate::call::{CallOutcome, CallStatus, Effect, ToolCall};
 use crate::canonical_path;
 use crate::execute::Execution;
 use crate::finish;
@@ -77,7 +77,7 @@ pub(crate) async fn run(
         }
     }
     let mut outcomes: Vec<CallOutcome> = outcomes.into_iter().flatten().collect();
-    fit_turn(runtime, session, &mut outcomes).await;
+    fit_turn(session, &mut outcomes).await;
     outcomes
 }
 
@@ -255,17 +255,17 @@ async fn run_seat(
 }
 
 /// Writes the longest results into files until what is left of all fits into the turn.
-async fn fit_turn(runtime: &Runtime, session: &Session, outcomes: &mut [CallOutcome]) {
-    let limits = runtime.result_limits(session);
-    let items: Vec<Item> = outcomes.iter().map(|outcome| item(outcome, &limits)).collect();
+async fn fit_turn(session: &Session, outcomes: &mut [CallOutcome]) {
+    let turn = session.turn();
+    let limits = &turn.limits;
+    let items: Vec<Item> = outcomes.iter().map(|outcome| item(outcome, limits)).collect();
     let total: usize = items.iter().map(|item| item.chars).sum();
     if total <= limits.budget.per_turn {
         return;
     }
     for index in limits::spill_order(limits.budget.per_turn, &items) {
         if let Some(outcome) = outcomes.get_mut(index) {
-            let text = result_text(&outcome.result);
-            finish::shorten(session, outcome, text, limits.budget.preview).await;
+            finish::shorten(session, outcome, limits.budget.preview).await;
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::gates::Gate;
 use crate::observer::tell;
 use crate::prepared::PreparedTool;
 use crate::result_store::{RESULTS_FOLDER, mentions_stored};
-use crate::session::lock;
+use crate::session::{Session, lock};
 use crate::way::Way;
 use crate::{arguments, audit, checkpoint, payload};
 
@@ -41,7 +41,7 @@ impl Way<'_> {
             effect,
             failed: false,
             error_type,
-            result: result.map_err(for_the_model),
+            result: result.map_err(|error| for_the_model(error, tool.as_deref())),
             notes: Vec::new(),
             frame: None,
             risk: None,
@@ -67,9 +67,9 @@ impl Way<'_> {
             }
         }
         outcome.duration = self.trace.since().elapsed();
-        let shown = tool.as_ref().map(|tool| arguments::masked(tool, &self.args));
         outcome.decisions = self.trace.take();
         if let Some(log) = &self.runtime.extensions().audit {
+            let shown = tool.as_ref().map(|tool| arguments::masked(tool, &self.args));
             audit::record(log, &self, &outcome, shown.as_ref());
         }
         tell(self.session.options().observer.as_ref(), |observer| observer.completed(&outcome));
@@ -133,22 +133,17 @@ impl Way<'_> {
 
     /// Writes a result into a file that is too long for the conversation.
     async fn limit(&mut self, tool: &PreparedTool, outcome: &mut CallOutcome) {
-        let limits = self.runtime.result_limits(self.session);
+        let turn = Arc::clone(&self.turn);
+        let limits = &turn.limits;
         let threshold = limits.threshold(tool.tool.name(), tool.tool.meta().max_result_size);
         let Threshold::Chars(most) = threshold else { return };
-        // Images are no text that could be paged through.
-        if matches!(outcome.result, Ok(ToolOutput::Multimodal { .. })) {
-            return;
-        }
-        let text = match &outcome.result {
-            Ok(ToolOutput::Text(text)) if !limits::longer_than(text, most) => return,
-            result => result_text(result),
+        let is_long = match &outcome.result {
+            // Images are no text that could be paged through.
+            Ok(ToolOutput::Multimodal { .. }) => false,
+            Ok(ToolOutput::Text(text)) => limits::longer_than(text, most),
+            result => limits::longer_than(&result_text(result), most),
         };
-        if !limits::longer_than(&text, most) {
-            return;
-        }
-        let note = shorten(self.session, outcome, text, limits.budget.preview).await;
-        if let Some(note) = note {
+        if is_long && let Some(note) = shorten(self.session, outcome, limits.budget.preview).await {
             self.trace.note(Gate::Limit, note);
         }
     }
@@ -197,28 +192,35 @@ impl Way<'_> {
     }
 }
 
-/// Puts a stand-in in the place of `text`, which is the whole result, and says what was done.
-/// Nothing where the stand-in would be longer.
+/// Puts a stand-in in the place of a result, which goes into a file as a whole, and says what was
+/// done. Nothing where the stand-in would be longer.
 pub(crate) async fn shorten(
-    session: &crate::Session,
+    session: &Session,
     outcome: &mut CallOutcome,
-    text: String,
     preview: usize,
 ) -> Option<String> {
-    let name = limits::file_name(&outcome.id);
-    let chars = text.chars().count();
-    let stored = session.store_result(&name, text.clone()).await;
+    // The text may be huge: it is moved here, and shared with the store.
+    let text = Arc::new(match &mut outcome.result {
+        Ok(ToolOutput::Text(text)) => std::mem::take(text),
+        result => result_text(result),
+    });
+    let stored = session.store_result(&limits::file_name(&outcome.id), Arc::clone(&text)).await;
     let block = match &stored {
         Ok(path) => limits::persisted_block(&text, path, preview),
         Err(_) => limits::truncated(&text, preview),
     };
-    let block = block?;
+    let Some(block) = block else {
+        if let Ok(ToolOutput::Text(whole)) = &mut outcome.result {
+            *whole = Arc::unwrap_or_clone(text);
+        }
+        return None;
+    };
     let note = match &stored {
-        Ok(path) => format!("{chars} characters went to {path}"),
-        Err(why) => format!("{chars} characters were cut: they could not be stored ({why})"),
+        Ok(path) => format!("the whole result went to {path}"),
+        Err(why) => format!("the result was cut: it could not be stored ({why})"),
     };
     outcome.stored = stored.ok();
-    outcome.result = match std::mem::replace(&mut outcome.result, Ok(ToolOutput::from(""))) {
+    outcome.result = match &outcome.result {
         // A failure stays one, of its kind; what made it long may stand beside its message.
         Err(error) => Err(ToolError::new(error.kind(), block)),
         Ok(_) => Ok(ToolOutput::Text(block)),
@@ -239,12 +241,16 @@ fn failed(outcome: &CallOutcome) -> bool {
 
 /// Errors whose text isn't the tool's own words are cleaned of markup that a model might take for
 /// its own, and marked.
-fn for_the_model(error: ToolError) -> ToolError {
-    match error.kind() {
+fn for_the_model(error: ToolError, tool: Option<&PreparedTool>) -> ToolError {
+    let foreign = tool.is_some_and(|tool| tool.tool.meta().trust == Trust::ThirdParty);
+    let text = match error.kind() {
         ErrorKind::Internal | ErrorKind::Upstream => {
-            let text = sanitize_error(&format!("Tool execution failed: {}", error.message()));
-            error.with_message(text)
+            format!("Tool execution failed: {}", error.message())
         }
-        _ => error,
-    }
+        // These are ours.
+        ErrorKind::Denied | ErrorKind::Cancelled | ErrorKind::Timeout => return error,
+        _ if foreign => error.message().to_owned(),
+        _ => return error,
+    };
+    error.with_message(sanitize_error(&text))
 }

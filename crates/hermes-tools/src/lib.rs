@@ -42,6 +42,7 @@ pub use hermes_schema::lower::ToolFormat;
 #[cfg(feature = "todo")]
 pub use hermes_tool_todo as tool_todo;
 pub use hermes_toolsets::{credentials, distribution, suggest};
+pub use hermes_turn::{argument_text, message_pairs};
 pub use linked::{FEATURES, linked};
 pub use middleware::{
     AroundFuture, CallInfo, ExecutionMiddleware, MIDDLEWARE_SCHEMA, Next, RequestChange,

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use crate::task;
@@ -26,7 +26,7 @@ pub type StoreFuture<'a> = Pin<Box<dyn Future<Output = Result<String, String>> +
 /// `services.with::<dyn ResultStore>(..)`.
 pub trait ResultStore: Send + Sync {
     /// Writes the whole `text` under a new name that resembles `name`.
-    fn store<'a>(&'a self, name: &'a str, text: String) -> StoreFuture<'a>;
+    fn store<'a>(&'a self, name: &'a str, text: Arc<String>) -> StoreFuture<'a>;
 }
 
 /// What happens to the files when the session ends.
@@ -73,7 +73,7 @@ impl LocalResults {
 }
 
 impl ResultStore for LocalResults {
-    fn store<'a>(&'a self, name: &'a str, text: String) -> StoreFuture<'a> {
+    fn store<'a>(&'a self, name: &'a str, text: Arc<String>) -> StoreFuture<'a> {
         Box::pin(async move {
             let folder = self.folder().map_err(|error| error.to_string())?;
             let name = name.to_owned();
@@ -188,8 +188,8 @@ mod tests {
     async fn results_are_private_whole_and_gone_with_the_session() {
         let temp = tempfile::tempdir().unwrap();
         let store = LocalResults::new(temp.path().to_owned(), Keep::Session);
-        let first = store.store("c1.txt", "a\0é".repeat(1000)).await.unwrap();
-        let second = store.store("c1.txt", "b".to_owned()).await.unwrap();
+        let first = store.store("c1.txt", Arc::new("a\0é".repeat(1000))).await.unwrap();
+        let second = store.store("c1.txt", Arc::new("b".to_owned())).await.unwrap();
         assert_ne!(first, second);
         assert_eq!(fs::read_to_string(&first).unwrap(), "a\0é".repeat(1000));
         #[cfg(unix)]
@@ -212,7 +212,7 @@ mod tests {
         fs::create_dir(&shared).unwrap();
         fs::set_permissions(&shared, fs::Permissions::from_mode(0o777)).unwrap();
         let store = LocalResults::new(temp.path().to_owned(), Keep::Session);
-        let path = store.store("c1.txt", "x".to_owned()).await.unwrap();
+        let path = store.store("c1.txt", Arc::new("x".to_owned())).await.unwrap();
         assert!(!Path::new(&path).starts_with(&shared), "{path}");
         assert!(path.contains(RESULTS_FOLDER));
     }
@@ -220,6 +220,6 @@ mod tests {
     #[tokio::test]
     async fn a_store_without_a_place_says_why() {
         let store = LocalResults::new("/no/such/folder".into(), Keep::Session);
-        assert!(store.store("a.txt", "x".to_owned()).await.is_err());
+        assert!(store.store("a.txt", Arc::new("x".to_owned())).await.is_err());
     }
 }

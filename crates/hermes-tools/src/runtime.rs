@@ -7,7 +7,6 @@ use arc_swap::ArcSwap;
 use hermes_registry::{AvailabilityCache, Registry, Scope, Settings};
 
 use hermes_toolsets::ToolsetWorld;
-use hermes_turn::limits::LimitConfig;
 use serde_json::Value;
 
 use crate::batch;
@@ -205,18 +204,6 @@ impl Runtime {
 
     pub(crate) fn extensions(&self) -> &Extensions {
         &self.shared.extensions
-    }
-
-    /// How long results of the session may be.
-    pub(crate) fn result_limits(&self, session: &Session) -> LimitConfig {
-        let settings = self.shared.settings.load();
-        let configured = || settings.get("model.context_length").and_then(Value::as_u64);
-        let window = session.options().context_length.or_else(configured);
-        let limits = LimitConfig::for_context(window);
-        match settings.get("tool_output.max_result_size") {
-            Some(overrides) => limits.with_overrides(overrides),
-            None => limits,
-        }
     }
 
     pub(crate) fn default_timeout(&self) -> Option<Duration> {

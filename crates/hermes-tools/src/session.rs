@@ -8,6 +8,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use hermes_registry::{CallIds, CancellationToken, Settings, ToolContext};
 use hermes_toolsets::{NameIssue, NamePlace, PlatformRequest, SelectRequest};
 use hermes_turn::guardrail::{GuardrailConfig, Guardrails};
+use hermes_turn::limits::LimitConfig;
 use serde_json::Value;
 
 use crate::definitions::Memo;
@@ -162,6 +163,8 @@ pub(crate) struct Turn {
     pub(crate) context: ToolContext,
     pub(crate) request: Arc<str>,
     pub(crate) guardrails: Arc<Mutex<Guardrails>>,
+    /// How long results may be.
+    pub(crate) limits: LimitConfig,
 }
 
 /// The tools a session was granted, whether or not they are available right now.
@@ -179,6 +182,7 @@ impl Session {
             context: options.context.clone(),
             request: Arc::from(""),
             guardrails: guardrails(settings),
+            limits: limits(settings, options.context_length),
         };
         let temp = settings.env_filled("TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from);
         let results = LocalResults::new(temp, options.keep_results);
@@ -213,6 +217,7 @@ impl Session {
             context: context.clone().with_ids(ids).with_cancel(cancel),
             request: Arc::from(""),
             guardrails: guardrails(settings),
+            limits: limits(settings, self.options().context_length),
         }));
     }
 
@@ -223,6 +228,7 @@ impl Session {
             context: turn.context.clone(),
             request: id.into(),
             guardrails: Arc::clone(&turn.guardrails),
+            limits: turn.limits.clone(),
         }));
     }
 
@@ -236,7 +242,11 @@ impl Session {
     }
 
     /// Where results go that are too long: what the host lends, else the temporary folder.
-    pub(crate) async fn store_result(&self, name: &str, text: String) -> Result<String, String> {
+    pub(crate) async fn store_result(
+        &self,
+        name: &str,
+        text: Arc<String>,
+    ) -> Result<String, String> {
         match self.state.options.context.service::<dyn ResultStore>() {
             Some(store) => store.store(name, text).await,
             None => self.state.results.store(name, text).await,
@@ -283,6 +293,15 @@ impl Session {
 fn guardrails(settings: &Settings) -> Arc<Mutex<Guardrails>> {
     let config = settings.get("tool_loop_guardrails").unwrap_or(&Value::Null);
     Arc::new(Mutex::new(Guardrails::new(GuardrailConfig::from_value(config))))
+}
+
+fn limits(settings: &Settings, window: Option<u64>) -> LimitConfig {
+    let configured = || settings.get("model.context_length").and_then(Value::as_u64);
+    let limits = LimitConfig::for_context(window.or_else(configured));
+    match settings.get("tool_output.max_result_size") {
+        Some(overrides) => limits.with_overrides(overrides),
+        None => limits,
+    }
 }
 
 /// Locks; a panic of another thread left nothing half done.

@@ -12,14 +12,14 @@ const EVENT: &str = "pre_tool_call";
 
 impl World {
     /// A script in the home folder, and its path.
-    fn script(&self, name: &str, text: &str) -> String {
+    pub(crate) fn script(&self, name: &str, text: &str) -> String {
         let path = self.home.path().join(name);
         fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         path.display().to_string()
     }
 
-    fn hooks(&self, yaml: &str) {
+    pub(crate) fn hooks(&self, yaml: &str) {
         fs::write(self.config_path(), format!("hooks:\n{yaml}")).unwrap();
     }
 

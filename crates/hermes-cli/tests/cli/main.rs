@@ -13,6 +13,8 @@ mod exec;
 #[cfg(unix)]
 mod hooks;
 mod other;
+#[cfg(feature = "file")]
+mod pipeline;
 mod settings;
 #[cfg(feature = "todo")]
 mod switching;
