@@ -17,9 +17,14 @@ fn main() {
 
 /// A runtime whose only tool does nothing with two arguments.
 fn noop() -> (Runtime, Session) {
+    one_tool(|_: Value, _: ToolContext| -> ToolFuture {
+        Box::pin(async { Ok(ToolOutput::from("ok")) })
+    })
+}
+
+/// A runtime with one tool.
+fn one_tool(handler: fn(Value, ToolContext) -> ToolFuture) -> (Runtime, Session) {
     let registry = Registry::new();
-    let handler =
-        |_: Value, _: ToolContext| -> ToolFuture { Box::pin(async { Ok(ToolOutput::from("ok")) }) };
     let parameters = json!({
         "type": "object",
         "properties": {
@@ -66,6 +71,27 @@ fn full_dispatch_x1000_by_workers(bencher: Bencher<'_, '_>, workers: usize) {
             });
             calls.await.expect("no call panics");
         });
+    });
+}
+
+/// Eight calls that wait 100 ms each, in one batch.
+#[divan::bench(sample_count = 20, sample_size = 1)]
+fn eight_reads_of_100_ms(bencher: Bencher<'_, '_>) {
+    let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let tokio = tokio.expect("tokio");
+    let handler = |args: Value, _: ToolContext| -> ToolFuture {
+        Box::pin(async move {
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            Ok(ToolOutput::Json(args))
+        })
+    };
+    let (runtime, session) = one_tool(handler);
+    bencher.bench(|| {
+        let calls = (0..8)
+            .map(|i| ToolCall::new(i.to_string(), "noop", json!({"path": i.to_string()})))
+            .collect();
+        let outcomes = tokio.block_on(runtime.call_batch(&session, calls));
+        assert!(outcomes.iter().all(hermes_tools::CallOutcome::is_ok));
     });
 }
 
