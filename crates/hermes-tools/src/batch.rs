@@ -14,7 +14,6 @@ use hermes_turn::plan::{self, SegmentKind, Slot};
 use serde_json::{Value, json};
 
 use crate::call::{CallOutcome, CallStatus, Effect, ToolCall, result_text};
-use crate::canonical_path;
 use crate::execute::Execution;
 use crate::finish;
 use crate::gates::{Detail, Trace};
@@ -23,6 +22,7 @@ use crate::pipeline::{self, Arrival, Gated, Origin, Ready};
 use crate::runtime::Runtime;
 use crate::session::{Session, lock};
 use crate::way::Way;
+use crate::{canonical_path, spans};
 
 /// How many calls run at once, unless configured.
 const MAX_PARALLEL: usize = 8;
@@ -239,17 +239,19 @@ async fn run_seat(
                 effect: Effect::None,
                 error_type: Some("duplicate_call"),
             };
-            let trace = Trace::new(Detail::Notable);
-            Way::new(runtime, session, origin, id, called, trace).finish(None, execution).await
+            let (span, trace) = (spans::call(&id), Trace::new(Detail::Notable));
+            let way = Way::new(runtime, session, origin, id, called, trace);
+            spans::within(span, origin, way.finish(None, execution)).await
         }
         Seat::Surplus { arrival, most } => {
-            let Arrival { id, called, trace, .. } = arrival;
+            let Arrival { id, called, trace, span, .. } = arrival;
             let error = ToolError::denied(format!(
                 "one turn may hold {most} calls of {called}, so this one was not run; make it \
                  again once the others have answered"
             ));
             let execution = Execution::not_run(CallStatus::Blocked, error, "turn_limit");
-            Way::new(runtime, session, origin, id, called, trace).finish(None, execution).await
+            let way = Way::new(runtime, session, origin, id, called, trace);
+            spans::within(span, origin, way.finish(None, execution)).await
         }
     }
 }
