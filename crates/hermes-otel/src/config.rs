@@ -213,11 +213,7 @@ mod tests {
             assert_eq!(error.variable(), variable, "{value}");
             assert!(!error.to_string().contains("secret"), "{error}");
         }
-        let env = [
-            (ENDPOINT, "http://localhost"),
-            (SAMPLER, "traceidratio"),
-            (SAMPLER_ARG, "2"),
-        ];
+        let env = [(ENDPOINT, "http://localhost"), (SAMPLER, "traceidratio"), (SAMPLER_ARG, "2")];
         assert_eq!(read(&env).unwrap_err().variable(), SAMPLER_ARG);
     }
 
@@ -230,7 +226,10 @@ mod tests {
             (TIMEOUT[1], "9000"),
         ]);
         assert_eq!(config.timeout, Duration::from_millis(250));
-        assert_eq!(config.headers, [("authorization".parse().unwrap(), "Bearer secret".parse().unwrap())]);
+        assert_eq!(
+            config.headers,
+            [("authorization".parse().unwrap(), "Bearer secret".parse().unwrap())]
+        );
         assert!(!format!("{config:?}").contains("secret"), "headers may be keys");
         assert_eq!(read_with(&[]).timeout, DEFAULT_TIMEOUT);
     }

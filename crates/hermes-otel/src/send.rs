@@ -20,6 +20,9 @@ use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
 /// How many bytes of a text leave the machine. The ids of calls are a model's own words.
 const LONGEST_TEXT: usize = 256;
 
+/// What `hermes-tools` names the spans of calls.
+const CALL: &str = "tool_call";
+
 /// How many bytes of an answer are read, so that the connection can be used again.
 const LONGEST_ANSWER: u64 = 64 * 1024;
 
@@ -100,7 +103,10 @@ impl Sender {
 
 impl SpanExporter for Sender {
     async fn export(&self, mut batch: Vec<SpanData>) -> OTelSdkResult {
-        batch.iter_mut().for_each(shorten);
+        for span in &mut batch {
+            name(span);
+            shorten(span);
+        }
         let resource_spans = group_spans_by_resource_and_scope(batch, &self.resource);
         let body = ExportTraceServiceRequest { resource_spans }.encode_to_vec();
         self.post(&body).map_err(|why| {
@@ -117,6 +123,16 @@ impl SpanExporter for Sender {
 impl fmt::Debug for Sender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sender").field("to", &self.trouble.collector).finish_non_exhaustive()
+    }
+}
+
+/// Names the span of a call after the tool, which wasn't known yet when the span began; the layer
+/// takes a name at the beginning only.
+fn name(span: &mut SpanData) {
+    if span.name == CALL
+        && let Some(tool) = span.attributes.iter().find(|it| it.key.as_str() == "tool")
+    {
+        span.name = tool.value.as_str().into_owned().into();
     }
 }
 

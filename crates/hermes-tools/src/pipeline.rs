@@ -168,6 +168,7 @@ pub(crate) fn gates(
     trace: &mut Trace,
 ) -> Result<Gated, Stopped> {
     let grant = runtime.grant(session);
+    let of_call = Span::current();
 
     // The name, mended where a slip of spelling leaves no doubt.
     let span = Gate::Name.span().entered();
@@ -176,6 +177,9 @@ pub(crate) fn gates(
         stop(trace, gate, None, error)
     })?;
     drop(span);
+    if let Target::Tool(tool) = &target {
+        of_call.record("tool", tool.tool.name());
+    }
 
     // The argument text.
     let span = Gate::Parse.span().entered();
@@ -190,10 +194,12 @@ pub(crate) fn gates(
         Target::Bridge(hermes_search::TOOL_CALL) => {
             let (tool, args) = resolve::unwrap_bridge(&grant, &args)
                 .map_err(|error| stop(trace, Gate::Bridge, None, error))?;
+            of_call.record("tool", tool.tool.name());
             trace.note(Gate::Bridge, format!("{} carries {}", call.name, tool.tool.name()));
             (tool, args, true)
         }
         Target::Bridge(bridge) => {
+            of_call.record("tool", bridge);
             return answer_bridge(runtime, session, &grant, bridge, &args)
                 .map(Gated::Answered)
                 .map_err(|error| stop(trace, Gate::Bridge, None, error));

@@ -1,6 +1,5 @@
 //! The spans of calls, for logs and for those who collect them.
 
-use hermes_registry::RESERVED_NAMES;
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span};
 
@@ -8,11 +7,10 @@ use crate::call::{CallOutcome, CallStatus};
 use crate::pipeline::Origin;
 
 /// A span for a call. Spans leave the machine where somebody collects them, so they never hold
-/// arguments or results.
+/// arguments, results, or a name that stands for no tool: all of these are a model's own words.
 pub(crate) fn call(id: &str) -> Span {
     tracing::info_span!(
         "tool_call",
-        otel.name = Empty,
         otel.status_code = Empty,
         tool = Empty,
         call = id,
@@ -23,7 +21,7 @@ pub(crate) fn call(id: &str) -> Span {
 
 /// A span for a call that only the gates see.
 pub(crate) fn dry_run(id: &str) -> Span {
-    tracing::info_span!("dry_run", call = id)
+    tracing::info_span!("dry_run", tool = Empty, call = id)
 }
 
 /// Takes a call to its outcome in its span, which is told how the call ended.
@@ -34,11 +32,6 @@ pub(crate) async fn within(
 ) -> CallOutcome {
     span.record("session", &*origin.context.ids().session);
     let outcome = work.instrument(span.clone()).await;
-    // A name that stands for nothing is a model's own words, which don't belong here.
-    let bridge = || RESERVED_NAMES.into_iter().find(|name| *name == outcome.called);
-    if let Some(tool) = outcome.tool.as_deref().or_else(bridge) {
-        span.record("tool", tool).record("otel.name", tool);
-    }
     if matches!(outcome.status, CallStatus::Error | CallStatus::Timeout) {
         span.record("otel.status_code", "ERROR");
     }
