@@ -16,6 +16,7 @@ mod other;
 mod settings;
 #[cfg(feature = "todo")]
 mod switching;
+mod traces;
 
 use std::path::Path;
 
