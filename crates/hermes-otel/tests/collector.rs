@@ -170,7 +170,7 @@ fn calls_that_fail_are_marked_and_say_nothing_of_their_arguments() {
     let spans = spans(&request);
     for (id, name, status) in [
         ("missing", "read_file", "error"),
-        ("again", "tool_call", "skipped"),
+        ("again", "read_file", "skipped"),
         ("unfit", "read_file", "error"),
         ("broken", "read_file", "error"),
         ("unknown", "tool_call", "error"),

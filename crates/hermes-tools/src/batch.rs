@@ -42,7 +42,7 @@ enum Seat {
     /// It goes through the pipeline.
     Call(Arrival),
     /// It repeats an earlier call.
-    Repeats { first: usize, id: String, called: String },
+    Repeats { first: usize, arrival: Arrival },
     /// Its tool has had as many calls as one turn may hold.
     Surplus { arrival: Arrival, most: usize },
 }
@@ -92,7 +92,7 @@ fn seat(runtime: &Runtime, session: &Session, calls: Vec<ToolCall>) -> Vec<Seat>
     let mut seats = Vec::with_capacity(arrivals.len());
     for (index, arrival) in arrivals.into_iter().enumerate() {
         if let Some(&first) = repeats.get(&index) {
-            seats.push(Seat::Repeats { first, id: arrival.id, called: arrival.called });
+            seats.push(Seat::Repeats { first, arrival });
             continue;
         }
         let limit = ready(&arrival).and_then(|ready| {
@@ -226,7 +226,8 @@ async fn run_seat(
 ) -> CallOutcome {
     match seat {
         Seat::Call(arrival) => pipeline::complete(runtime, session, arrival, origin).await,
-        Seat::Repeats { first, id, called } => {
+        Seat::Repeats { first, arrival } => {
+            let Arrival { id, called, span, .. } = arrival;
             let of = ids.get(first).map(String::as_str).unwrap_or_default();
             let note = format!(
                 "the same call as call {} of this turn ({of}), so it was not run again; repeat it \
@@ -239,7 +240,7 @@ async fn run_seat(
                 effect: Effect::None,
                 error_type: Some("duplicate_call"),
             };
-            let (span, trace) = (spans::call(&id), Trace::new(Detail::Notable));
+            let trace = Trace::new(Detail::Notable);
             let way = Way::new(runtime, session, origin, id, called, trace);
             spans::within(span, origin, way.finish(None, execution)).await
         }
