@@ -16,6 +16,7 @@ mod preview;
 mod status;
 mod style;
 mod table;
+mod traces;
 mod watcher;
 
 use std::io::Write as _;
@@ -28,18 +29,23 @@ use crate::cli::Cli;
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, Ui};
 use crate::status::Status;
+use crate::traces::Traces;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     cli.globals.color.choice().write_global();
     let status = Status::stderr();
-    logging::start(&cli.globals, &status);
+    let traces = Traces::start(&cli.globals);
+    logging::start(&cli.globals, &status, traces.listener());
     let mut ui = Ui {
         out: Output::stdout(),
         status: status.clone(),
         quiet: cli.globals.quiet,
         verbose: cli.globals.verbose,
     };
+    if let Some(problem) = traces.problem() {
+        ui.warn(problem);
+    }
     // Panics are silent, since those of tools become results; this one is the program's own.
     let ended = std::panic::catch_unwind(AssertUnwindSafe(|| {
         let ended = commands::run(cli, &mut ui);
@@ -59,5 +65,6 @@ fn main() -> ExitCode {
             Exit::Failed
         }
     };
+    traces.end();
     exit.into()
 }

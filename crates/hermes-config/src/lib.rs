@@ -19,6 +19,6 @@ pub mod yaml;
 pub use edit::{Edit, EditError, apply};
 pub use error::ConfigError;
 pub use home::{Home, ensure_dir, is_profile_name};
-pub use load::{Loaded, Options, load};
+pub use load::{Loaded, Options, environment, load};
 pub use state::StateFile;
 pub use store::ConfigFile;

@@ -68,11 +68,29 @@ pub fn load(options: Options) -> Result<Loaded, ConfigError> {
     };
     merge_dotenv(&home, &mut env, &mut warnings);
 
-    let mut settings = Settings::new(home.path()).with_env(env).with_config(config);
-    if let Some(name) = home.profile() {
-        settings = settings.with_profile(name);
-    }
+    let settings = snapshot(&home, env).with_config(config);
     Ok(Loaded { settings, config_path: home.config_path(), home, warnings })
+}
+
+/// The part of [`load`] that takes no `config.yaml`: home, profile, environment with `.env`. For what
+/// has to be known before anything else; what there is to warn of is told by [`load`].
+///
+/// # Errors
+///
+/// A home or profile that cannot be told.
+pub fn environment(options: Options) -> Result<Settings, ConfigError> {
+    let Options { home, profile, mut env, tolerate_broken: _ } = options;
+    let home = Home::resolve(home.as_deref(), profile.as_deref(), &env)?;
+    merge_dotenv(&home, &mut env, &mut Vec::new());
+    Ok(snapshot(&home, env))
+}
+
+fn snapshot(home: &Home, env: BTreeMap<String, String>) -> Settings {
+    let settings = Settings::new(home.path()).with_env(env);
+    match home.profile() {
+        Some(name) => settings.with_profile(name),
+        None => settings,
+    }
 }
 
 fn merge_dotenv(home: &Home, env: &mut BTreeMap<String, String>, warnings: &mut Vec<String>) {
@@ -131,6 +149,21 @@ mod tests {
         assert_eq!(values, [Some("process"), Some(""), Some("file"), None]);
         assert_eq!(loaded.warnings.len(), 2);
         assert!(loaded.warnings[0].contains("line 4"), "{:?}", loaded.warnings);
+    }
+
+    #[test]
+    fn the_environment_alone_is_the_same_and_needs_no_configuration() {
+        let dir = tempfile::tempdir().unwrap();
+        let work = dir.path().join("profiles/work");
+        fs::create_dir_all(&work).unwrap();
+        fs::write(work.join(".env"), "A=file\n").unwrap();
+        fs::write(work.join("config.yaml"), "a: 1\na: 2\n").unwrap();
+        let options = Options { profile: Some("work".into()), ..options(dir.path()) };
+        let settings = environment(options.clone()).unwrap();
+        let loaded = load(Options { tolerate_broken: true, ..options }).unwrap().settings;
+        assert_eq!(settings.env("A"), Some("file"));
+        assert!(settings.envs().eq(loaded.envs()));
+        assert_eq!((settings.home(), settings.profile()), (loaded.home(), loaded.profile()));
     }
 
     #[test]

@@ -23,6 +23,7 @@ use crate::pipeline::{self, Arrival, Gated, Origin, Ready};
 use crate::runtime::Runtime;
 use crate::session::{Session, lock};
 use crate::way::Way;
+use crate::{canonical_path, spans};
 
 /// How many calls run at once, unless configured.
 const MAX_PARALLEL: usize = 8;
@@ -42,7 +43,7 @@ enum Seat {
     /// It goes through the pipeline.
     Call(Arrival),
     /// It repeats an earlier call.
-    Repeats { first: usize, id: String, called: String },
+    Repeats { first: usize, arrival: Arrival },
     /// Its tool has had as many calls as one turn may hold.
     Surplus { arrival: Arrival, most: usize },
 }
@@ -92,7 +93,7 @@ fn seat(runtime: &Runtime, session: &Session, calls: Vec<ToolCall>) -> Vec<Seat>
     let mut seats = Vec::with_capacity(arrivals.len());
     for (index, arrival) in arrivals.into_iter().enumerate() {
         if let Some(&first) = repeats.get(&index) {
-            seats.push(Seat::Repeats { first, id: arrival.id, called: arrival.called });
+            seats.push(Seat::Repeats { first, arrival });
             continue;
         }
         let limit = ready(&arrival).and_then(|ready| {
@@ -226,7 +227,8 @@ async fn run_seat(
 ) -> CallOutcome {
     match seat {
         Seat::Call(arrival) => pipeline::complete(runtime, session, arrival, origin).await,
-        Seat::Repeats { first, id, called } => {
+        Seat::Repeats { first, arrival } => {
+            let Arrival { id, called, span, .. } = arrival;
             let of = ids.get(first).map(String::as_str).unwrap_or_default();
             let note = format!(
                 "the same call as call {} of this turn ({of}), so it was not run again; repeat it \
@@ -240,16 +242,18 @@ async fn run_seat(
                 error_type: Some("duplicate_call"),
             };
             let trace = Trace::new(Detail::Notable);
-            Way::new(runtime, session, origin, id, called, trace).finish(None, execution).await
+            let way = Way::new(runtime, session, origin, id, called, trace);
+            spans::within(span, origin, way.finish(None, execution)).await
         }
         Seat::Surplus { arrival, most } => {
-            let Arrival { id, called, trace, .. } = arrival;
+            let Arrival { id, called, trace, span, .. } = arrival;
             let error = ToolError::denied(format!(
                 "one turn may hold {most} calls of {called}, so this one was not run; make it \
                  again once the others have answered"
             ));
             let execution = Execution::not_run(CallStatus::Blocked, error, "turn_limit");
-            Way::new(runtime, session, origin, id, called, trace).finish(None, execution).await
+            let way = Way::new(runtime, session, origin, id, called, trace);
+            spans::within(span, origin, way.finish(None, execution)).await
         }
     }
 }

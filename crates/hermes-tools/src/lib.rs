@@ -26,6 +26,7 @@ mod resolve;
 mod result_store;
 mod runtime;
 mod session;
+mod spans;
 mod view;
 mod way;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use hermes_registry::{ErrorKind, ToolContext, ToolError, ToolOutput};
 use serde_json::Value;
-use tracing::Instrument as _;
+use tracing::{Instrument as _, Span};
 
 use crate::call::{CallOutcome, CallStatus, ToolCall};
 use crate::execute::Execution;
@@ -19,7 +19,7 @@ use crate::resolve::{self, Target};
 use crate::runtime::Runtime;
 use crate::session::{Grant, Session};
 use crate::way::Way;
-use crate::{arguments, definitions, task};
+use crate::{arguments, definitions, spans, task};
 
 /// A call that passed the gates that need nobody else.
 pub(crate) struct Ready {
@@ -50,6 +50,8 @@ pub(crate) struct Arrival {
     pub(crate) called: String,
     pub(crate) gated: Result<Gated, Stopped>,
     pub(crate) trace: Trace,
+    /// The span of the call, which began with its arrival.
+    pub(crate) span: Span,
 }
 
 /// Where a call comes from.
@@ -75,14 +77,15 @@ pub(crate) fn arrive(runtime: &Runtime, session: &Session, call: ToolCall) -> Ar
     let detail = if session.options().trace { Detail::All } else { Detail::Notable };
     let mut trace = Trace::new(detail);
     let (id, called) = (call.id.clone(), call.name.clone());
-    let gates = AssertUnwindSafe(|| gates(runtime, session, call, &mut trace));
-    let gated = catch_unwind(gates).unwrap_or_else(|payload| {
+    let span = spans::call(&id);
+    let gates = || span.in_scope(|| gates(runtime, session, call, &mut trace));
+    let gated = catch_unwind(AssertUnwindSafe(gates)).unwrap_or_else(|payload| {
         // Not the handler, which runs isolated, but a gate.
         let message = task::panic_message(&*payload);
         let error = ToolError::internal(format!("Error executing {called}: {message}"));
         Err(Stopped { tool: None, error, error_type: "gate_crash" })
     });
-    Arrival { id, called, gated, trace }
+    Arrival { id, called, gated, trace, span }
 }
 
 /// Takes a call that arrived to its outcome.
@@ -92,30 +95,16 @@ pub(crate) async fn complete(
     arrival: Arrival,
     origin: &Origin,
 ) -> CallOutcome {
-    let Arrival { id, called, gated, trace } = arrival;
-    let span = tracing::info_span!(
-        "tool_call",
-        otel.name = tracing::field::Empty,
-        tool = tracing::field::Empty,
-        call = id,
-        session = &*origin.context.ids().session,
-        status = tracing::field::Empty,
-    );
-    async {
+    let Arrival { id, called, gated, trace, span } = arrival;
+    spans::within(span, origin, async {
         let mut way = Way::new(runtime, session, origin, id, called, trace);
         let passed = task::caught(pass(&mut way, gated)).await;
         let (tool, execution) = passed.unwrap_or_else(|message| {
             let error = ToolError::internal(format!("Error executing {}: {message}", way.called));
             (None, Execution::not_run(CallStatus::Error, error, "gate_crash"))
         });
-        let outcome = way.finish(tool, execution).await;
-        let span = tracing::Span::current();
-        let tool = outcome.tool.as_deref().unwrap_or(&outcome.called);
-        span.record("tool", tool).record("otel.name", tool);
-        span.record("status", outcome.status.as_str());
-        outcome
-    }
-    .instrument(span)
+        way.finish(tool, execution).await
+    })
     .await
 }
 
@@ -179,6 +168,7 @@ pub(crate) fn gates(
     trace: &mut Trace,
 ) -> Result<Gated, Stopped> {
     let grant = runtime.grant(session);
+    let of_call = Span::current();
 
     // The name, mended where a slip of spelling leaves no doubt.
     let span = Gate::Name.span().entered();
@@ -187,6 +177,9 @@ pub(crate) fn gates(
         stop(trace, gate, None, error)
     })?;
     drop(span);
+    if let Target::Tool(tool) = &target {
+        of_call.record("tool", tool.tool.name());
+    }
 
     // The argument text.
     let span = Gate::Parse.span().entered();
@@ -201,10 +194,12 @@ pub(crate) fn gates(
         Target::Bridge(hermes_search::TOOL_CALL) => {
             let (tool, args) = resolve::unwrap_bridge(&grant, &args)
                 .map_err(|error| stop(trace, Gate::Bridge, None, error))?;
+            of_call.record("tool", tool.tool.name());
             trace.note(Gate::Bridge, format!("{} carries {}", call.name, tool.tool.name()));
             (tool, args, true)
         }
         Target::Bridge(bridge) => {
+            of_call.record("tool", bridge);
             return answer_bridge(runtime, session, &grant, bridge, &args)
                 .map(Gated::Answered)
                 .map_err(|error| stop(trace, Gate::Bridge, None, error));

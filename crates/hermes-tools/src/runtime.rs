@@ -8,8 +8,8 @@ use hermes_registry::{AvailabilityCache, Registry, Scope, Settings};
 
 use hermes_toolsets::ToolsetWorld;
 use serde_json::Value;
+use tracing::Instrument as _;
 
-use crate::batch;
 use crate::call::{CallOutcome, ToolCall};
 use crate::definitions::{self, Definitions};
 use crate::extensions::Extensions;
@@ -18,6 +18,7 @@ use crate::pipeline::{self, Gated, Origin};
 use crate::session::{DenyListError, Grant, Session, SessionOptions};
 use crate::view::{View, ViewCache};
 use crate::way::Way;
+use crate::{batch, spans};
 
 /// How long a call may take if neither its tool nor the host says otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
@@ -187,13 +188,15 @@ impl Runtime {
         let origin = Origin { context: session.context(), nested: false };
         let mut trace = Trace::new(Detail::All);
         let (id, called) = (call.id.clone(), call.name.clone());
-        let gated = pipeline::gates(self, session, call, &mut trace);
+        let span = spans::dry_run(&id);
+        let gated = span.in_scope(|| pipeline::gates(self, session, call, &mut trace));
         let mut way = Way::new(self, session, &origin, id, called, trace);
         way.dry = true;
         let (tool, arguments) = match gated {
             Ok(Gated::Ready(ready)) => {
                 way.begin(&ready);
-                let decided = pipeline::decide(&mut way, &ready.tool, ready.args).await;
+                let decided = pipeline::decide(&mut way, &ready.tool, ready.args);
+                let decided = decided.instrument(span).await;
                 (Some(ready.tool.tool.name().to_owned()), decided.ok())
             }
             Ok(Gated::Answered(_)) => (None, None),

@@ -9,7 +9,7 @@ use crate::project::Project;
 
 /// The workspace's packages from the bottom up. A package depends on packages of lower layers
 /// only, for its tests too: a tool crate whose tests linked the facade would be linked twice.
-const LAYERS: [&[&str]; 17] = [
+const LAYERS: [&[&str]; 18] = [
     &["hermes-registry"],
     &[
         "hermes-schema",
@@ -32,7 +32,8 @@ const LAYERS: [&[&str]; 17] = [
     &["hermes-acp"],
     &["hermes-mcp"],
     &["hermes-agent"],
-    &["hermes-otel", "hermes-cli"],
+    &["hermes-otel"],
+    &["hermes-cli"],
     &["hermes-tests"],
 ];
 

@@ -68,6 +68,12 @@ pub(crate) fn find(host: &Host) -> Vec<Problem> {
         Problem::warning(&format!("platform_toolsets.{platform} names no toolset: no tools there"))
     }));
     problems.extend(host.loaded.warnings.iter().map(Problem::warning));
+    #[cfg(not(feature = "otel"))]
+    problems.extend(crate::traces::asked_for_by(host.settings()).map(|variable| {
+        Problem::warning(&format!(
+            "{variable} is set, but this program exports no traces: it has no feature `otel`"
+        ))
+    }));
     // Stable: within a severity the order above stays.
     problems.sort_by_key(|problem| !problem.is_error);
     problems

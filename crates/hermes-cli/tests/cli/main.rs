@@ -18,6 +18,7 @@ mod pipeline;
 mod settings;
 #[cfg(feature = "todo")]
 mod switching;
+mod traces;
 
 use std::path::Path;
 
