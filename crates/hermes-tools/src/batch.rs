@@ -14,7 +14,6 @@ use hermes_turn::plan::{self, SegmentKind, Slot};
 use serde_json::{Value, json};
 
 use crate::call::{CallOutcome, CallStatus, Effect, ToolCall};
-use crate::canonical_path;
 use crate::execute::Execution;
 use crate::finish;
 use crate::gates::{Detail, Trace};

@@ -53,7 +53,9 @@ impl Way<'_> {
         outcome.failed = failed(&outcome);
 
         // Those who want to know, then those who want to change it.
-        self.post_hooks(&mut outcome, tool.is_some()).await;
+        if self.has_hooks_after(&outcome) {
+            Box::pin(self.post_hooks(&mut outcome)).await;
+        }
         if let Some(tool) = &tool {
             // What has run counts for the guardrails, as the model will see it.
             if effect != Effect::None {
@@ -61,7 +63,9 @@ impl Way<'_> {
             }
             // Another tool gets the result as it is; the rest is for models.
             if !self.origin.nested {
-                self.limit(tool, &mut outcome).instrument(Gate::Limit.span()).await;
+                if self.is_too_long(tool, &outcome) {
+                    Box::pin(self.limit(&mut outcome).instrument(Gate::Limit.span())).await;
+                }
                 Gate::Frame.span().in_scope(|| self.frame(tool, &mut outcome));
                 self.hints(&mut outcome);
             }
@@ -76,16 +80,20 @@ impl Way<'_> {
         outcome
     }
 
-    async fn post_hooks(&mut self, outcome: &mut CallOutcome, has_tool: bool) {
+    /// Whether hooks are to be told of the outcome. Calls that never got to the hooks before are
+    /// none of the hooks after either, but for one that was out of bounds, which somebody may want
+    /// to know of.
+    fn has_hooks_after(&self, outcome: &CallOutcome) -> bool {
+        let hooks = &self.runtime.extensions().hooks;
+        (self.cx.is_some() || outcome.error_type == Some("tool_scope_block"))
+            && (hooks.listens(HookEvent::PostToolCall)
+                || hooks.listens(HookEvent::TransformToolResult))
+    }
+
+    async fn post_hooks(&mut self, outcome: &mut CallOutcome) {
         let hooks = &self.runtime.extensions().hooks;
         let post = hooks.listens(HookEvent::PostToolCall);
         let transform = hooks.listens(HookEvent::TransformToolResult);
-        // Calls that never got to the hooks before are none of the hooks after either, but for one
-        // that was out of bounds, which somebody may want to know of.
-        let known = has_tool || outcome.error_type == Some("tool_scope_block");
-        if !known || !(post || transform) {
-            return;
-        }
         let told = {
             let (way, seen) = (&*self, &*outcome);
             let text = result_text(&seen.result);
@@ -131,19 +139,23 @@ impl Way<'_> {
         }
     }
 
-    /// Writes a result into a file that is too long for the conversation.
-    async fn limit(&mut self, tool: &PreparedTool, outcome: &mut CallOutcome) {
-        let turn = Arc::clone(&self.turn);
-        let limits = &turn.limits;
-        let threshold = limits.threshold(tool.tool.name(), tool.tool.meta().max_result_size);
-        let Threshold::Chars(most) = threshold else { return };
-        let is_long = match &outcome.result {
+    fn is_too_long(&self, tool: &PreparedTool, outcome: &CallOutcome) -> bool {
+        let limit = tool.tool.meta().max_result_size;
+        let Threshold::Chars(most) = self.turn.limits.threshold(tool.tool.name(), limit) else {
+            return false;
+        };
+        match &outcome.result {
             // Images are no text that could be paged through.
             Ok(ToolOutput::Multimodal { .. }) => false,
             Ok(ToolOutput::Text(text)) => limits::longer_than(text, most),
             result => limits::longer_than(&result_text(result), most),
-        };
-        if is_long && let Some(note) = shorten(self.session, outcome, limits.budget.preview).await {
+        }
+    }
+
+    /// Writes a result into a file that is too long for the conversation.
+    async fn limit(&mut self, outcome: &mut CallOutcome) {
+        let preview = self.turn.limits.budget.preview;
+        if let Some(note) = shorten(self.session, outcome, preview).await {
             self.trace.note(Gate::Limit, note);
         }
     }

@@ -138,25 +138,41 @@ async fn pass(
 }
 
 /// The gates that may ask somebody. Gives the arguments that the tool is to run with.
+///
+/// Most calls have nobody to ask. The futures of those who could be asked are boxed, so that a call
+/// doesn't carry them along.
 pub(crate) async fn decide(
     way: &mut Way<'_>,
     tool: &PreparedTool,
-    args: Value,
+    mut args: Value,
 ) -> Result<Value, Stopped> {
     // What the host's own code makes of the arguments.
-    let args = way.request_middleware(tool, args).instrument(Gate::Request.span()).await?;
+    if way.has_request_middleware() {
+        let changed = way.request_middleware(tool, args);
+        args = Box::pin(changed.instrument(Gate::Request.span())).await?;
+    }
 
     // Hooks: a block beats a question, a question beats silence. May ask a person.
-    let args = way.pre_tool_call(tool, args).instrument(Gate::Hooks.span()).await?;
+    way.whitelist(tool)?;
+    if way.has_hooks_before() {
+        let asked = way.pre_tool_call(tool, args);
+        args = Box::pin(asked.instrument(Gate::Hooks.span())).await?;
+    }
 
     // Whether the model goes round in circles.
     Gate::Guardrail.span().in_scope(|| way.guardrail(tool, &args))?;
 
     // An editor's user looks at edits before they are made.
-    way.edit_review(tool, &args).instrument(Gate::EditReview.span()).await?;
+    if way.has_edit_reviewer() {
+        let reviewed = way.edit_review(tool, &args);
+        Box::pin(reviewed.instrument(Gate::EditReview.span())).await?;
+    }
 
     // What is about to be changed is kept. Never stops a call.
-    way.checkpoint(tool, &args).instrument(Gate::Checkpoint.span()).await;
+    if way.has_checkpointer() {
+        let kept = way.checkpoint(tool, &args);
+        Box::pin(kept.instrument(Gate::Checkpoint.span())).await;
+    }
     Ok(args)
 }
 

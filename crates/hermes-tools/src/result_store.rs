@@ -171,7 +171,11 @@ pub(crate) fn mentions_stored(args: &serde_json::Value) -> bool {
     let mut todo = vec![args];
     while let Some(value) = todo.pop() {
         match value {
-            Value::String(text) if text.contains(RESULTS_FOLDER) => return true,
+            Value::String(text)
+                if text.len() >= RESULTS_FOLDER.len() && text.contains(RESULTS_FOLDER) =>
+            {
+                return true;
+            }
             Value::Array(items) => todo.extend(items),
             Value::Object(map) => todo.extend(map.values()),
             _ => {}

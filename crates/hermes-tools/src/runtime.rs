@@ -205,6 +205,11 @@ impl Runtime {
         DryRun { tool, arguments, decisions: way.trace.into_decisions() }
     }
 
+    /// Whether both are the same runtime.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     pub(crate) fn extensions(&self) -> &Extensions {
         &self.shared.extensions
     }

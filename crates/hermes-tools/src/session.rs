@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use hermes_registry::{CallIds, CancellationToken, Settings, ToolContext};
@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::definitions::Memo;
 use crate::directory_hints::DirectoryHints;
 use crate::edit_review::EditReviewer;
+use crate::nested::Caller;
 use crate::observer::CallObserver;
 use crate::result_store::{Keep, LocalResults, ResultStore};
 use crate::view::View;
@@ -156,6 +157,8 @@ pub(crate) struct SessionState {
     turn: ArcSwap<Turn>,
     pub(crate) hints: DirectoryHints,
     results: LocalResults,
+    /// Takes the calls that tools make.
+    pub(crate) caller: OnceLock<Arc<Caller>>,
 }
 
 /// What belongs to one turn: from a user's message to the last answer to it.
@@ -194,6 +197,7 @@ impl Session {
                 turn: ArcSwap::from_pointee(turn),
                 hints: DirectoryHints::default(),
                 results,
+                caller: OnceLock::new(),
             }),
         }
     }

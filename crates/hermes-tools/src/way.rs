@@ -88,7 +88,7 @@ impl<'r> Way<'r> {
     pub(crate) fn begin(&mut self, ready: &Ready) {
         let tool = &ready.tool.tool;
         let limit = execute::time_limit(tool, self.runtime.default_timeout());
-        let caller: Arc<dyn ToolCaller> = Caller::new(self.runtime, self.session);
+        let caller: Arc<dyn ToolCaller> = Caller::of(self.runtime, self.session);
         let cx = self.origin.context.for_call(CallSetup {
             call: &self.id,
             cancel: self.cancel.clone(),
@@ -167,6 +167,35 @@ impl<'r> Way<'r> {
         Ok(args)
     }
 
+    pub(crate) fn has_request_middleware(&self) -> bool {
+        !self.runtime.extensions().request.is_empty()
+    }
+
+    pub(crate) fn has_hooks_before(&self) -> bool {
+        self.runtime.extensions().hooks.listens(HookEvent::PreToolCall)
+    }
+
+    pub(crate) fn has_edit_reviewer(&self) -> bool {
+        self.session.options().edit_reviewer.is_some()
+    }
+
+    pub(crate) fn has_checkpointer(&self) -> bool {
+        self.runtime.extensions().checkpointer.is_some()
+    }
+
+    /// Whether the tool is among those that the session may use at all.
+    pub(crate) fn whitelist(&mut self, tool: &PreparedTool) -> Result<(), Stopped> {
+        let name = tool.tool.name();
+        match &self.session.options().whitelist {
+            Some(allowed) if !allowed.contains(name) => {
+                let error =
+                    ToolError::denied(format!("{name} is not among the tools of this session"));
+                Err(self.stop(Gate::Hooks, &tool.tool, error, "plugin_block"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Hooks before the call, and the person that one of them may want to be asked.
     pub(crate) async fn pre_tool_call(
         &mut self,
@@ -174,16 +203,7 @@ impl<'r> Way<'r> {
         mut args: Value,
     ) -> Result<Value, Stopped> {
         let name = tool.tool.name();
-        if let Some(allowed) = &self.session.options().whitelist
-            && !allowed.contains(name)
-        {
-            let error = ToolError::denied(format!("{name} is not among the tools of this session"));
-            return Err(self.stop(Gate::Hooks, &tool.tool, error, "plugin_block"));
-        }
         let hooks = &self.runtime.extensions().hooks;
-        if !hooks.listens(HookEvent::PreToolCall) {
-            return Ok(args);
-        }
         let cx = self.context();
         let event = payload::pre_tool_call(self, name, &args);
         let refit = |mut args: Value| match arguments::fit(tool, &mut args) {
