@@ -96,7 +96,8 @@ pub(crate) async fn complete(
     origin: &Origin,
 ) -> CallOutcome {
     let Arrival { id, called, gated, trace, span } = arrival;
-    spans::within(span, origin, async {
+    // Boxed, since it is large and would be moved about while the layers around it are made.
+    let work = Box::pin(async {
         let mut way = Way::new(runtime, session, origin, id, called, trace);
         let passed = task::caught(pass(&mut way, gated)).await;
         let (tool, execution) = passed.unwrap_or_else(|message| {
@@ -104,8 +105,8 @@ pub(crate) async fn complete(
             (None, Execution::not_run(CallStatus::Error, error, "gate_crash"))
         });
         way.finish(tool, execution).await
-    })
-    .await
+    });
+    spans::within(span, origin, work).await
 }
 
 /// From the gates that may ask somebody to the end of the handler.
