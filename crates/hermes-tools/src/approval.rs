@@ -1,5 +1,7 @@
 //! Having a person agree to what a hook wants to be asked about.
 
+use std::sync::Arc;
+
 use hermes_approval::{Answer, Approver, Question};
 use hermes_registry::{Surface, Tool, ToolContext, ToolError};
 use serde_json::Value;
@@ -19,6 +21,36 @@ pub(crate) enum Permission {
     Waived(&'static str),
 }
 
+/// Who decides where a hook wants a person to agree.
+pub(crate) enum Who {
+    /// Somebody who can be asked.
+    Person(Arc<dyn Approver>),
+    /// Nobody need agree, for this reason.
+    Nobody(&'static str),
+}
+
+/// Finds out who decides.
+///
+/// # Errors
+/// Denied, because nobody can be asked.
+pub(crate) fn who(tool: &Tool, cx: &ToolContext) -> Result<Who, ToolError> {
+    if cx.settings().env_truthy("HERMES_YOLO_MODE") {
+        return Ok(Who::Nobody("yolo mode"));
+    }
+    if cx.surface() == Surface::Cron {
+        let mode = cx.settings().get("approvals.cron_mode").and_then(Value::as_str);
+        return if mode.is_some_and(is_approve) {
+            Ok(Who::Nobody("approvals.cron_mode"))
+        } else {
+            let why =
+                "scheduled jobs have nobody to ask (`approvals.cron_mode: approve` lifts this)";
+            Err(refused(tool, why))
+        };
+    }
+    let approver = cx.service::<dyn Approver>();
+    approver.map(Who::Person).ok_or_else(|| refused(tool, "there is nobody to ask"))
+}
+
 /// Asks whether a call may run.
 ///
 /// # Errors
@@ -30,44 +62,34 @@ pub(crate) async fn ask(
     rule_key: Option<&str>,
     cx: &ToolContext,
 ) -> Result<Permission, ToolError> {
-    if cx.settings().env_truthy("HERMES_YOLO_MODE") {
-        return Ok(Permission::Waived("yolo mode"));
-    }
-    let refused = |why: &str| {
-        ToolError::denied(format!(
-            "{} was not run: a hook of this host wants a person to agree, and {why}. This is no \
-             consent: do not retry, rephrase or reach the same result in another way; stop and \
-             wait for the user",
-            tool.name()
-        ))
-    };
-    if cx.surface() == Surface::Cron {
-        let mode = cx.settings().get("approvals.cron_mode").and_then(Value::as_str);
-        return if mode.is_some_and(is_approve) {
-            Ok(Permission::Waived("approvals.cron_mode"))
-        } else {
-            Err(refused(
-                "scheduled jobs have nobody to ask (`approvals.cron_mode: approve` lifts this)",
-            ))
-        };
-    }
-    let Some(approver) = cx.service::<dyn Approver>() else {
-        return Err(refused("there is nobody to ask"));
+    let approver = match who(tool, cx)? {
+        Who::Nobody(why) => return Ok(Permission::Waived(why)),
+        Who::Person(approver) => approver,
     };
     let what: String = shown.to_string().chars().take(MAX_SHOWN).collect();
     let question = Question::new(tool.name(), key(tool.name(), message, rule_key), what, message);
     let _waiting = cx.wait_for_person();
+    let refused = |why: &str| Err(refused(tool, why));
     match task::caught(approver.ask(&question, cx)).await {
         Ok(Ok(answer)) if answer.is_yes() => Ok(Permission::Person(answer.as_str())),
         Ok(Ok(Answer::Deny { reason: Some(reason) })) => {
             let reason: String = reason.chars().take(280).collect();
-            Err(refused(&format!("the person refused: \"{reason}\"")))
+            refused(&format!("the person refused: \"{reason}\""))
         }
-        Ok(Ok(Answer::Timeout)) => Err(refused("nobody answered in time; silence is a no")),
-        Ok(Ok(_)) => Err(refused("the person refused")),
-        Ok(Err(why)) => Err(refused(&format!("nobody could be asked ({why})"))),
-        Err(panic) => Err(refused(&format!("asking failed ({panic})"))),
+        Ok(Ok(Answer::Timeout)) => refused("nobody answered in time; silence is a no"),
+        Ok(Ok(_)) => refused("the person refused"),
+        Ok(Err(why)) => refused(&format!("nobody could be asked ({why})")),
+        Err(panic) => refused(&format!("asking failed ({panic})")),
     }
+}
+
+fn refused(tool: &Tool, why: &str) -> ToolError {
+    ToolError::denied(format!(
+        "{} was not run: a hook of this host wants a person to agree, and {why}. This is no \
+         consent: do not retry, rephrase or reach the same result in another way; stop and wait \
+         for the user",
+        tool.name()
+    ))
 }
 
 /// What remembers the answer. Without a rule of its own each reason is a rule, so that one

@@ -121,12 +121,14 @@ fn ready(arrival: &Arrival) -> Option<&Ready> {
 
 /// The calls that say the same as an earlier one, which is named. Compared is what would run:
 /// spelling of names, bridges and types of arguments don't count.
+///
+/// A call is no repetition when another call between the two may have changed something: reading a
+/// file again after it was written is not the same reading.
 fn repeats(arrivals: &[Arrival]) -> BTreeMap<usize, usize> {
     let compared: Vec<(usize, &Ready)> = arrivals
         .iter()
         .enumerate()
         .filter_map(|(index, arrival)| Some((index, ready(arrival)?)))
-        .filter(|(_, ready)| !ready.tool.tool.meta().repeatable)
         .collect();
     let calls: Vec<duplicates::Call<'_>> = compared
         .iter()
@@ -135,10 +137,31 @@ fn repeats(arrivals: &[Arrival]) -> BTreeMap<usize, usize> {
             arguments: duplicates::Arguments::Value(&ready.args),
         })
         .collect();
-    let found = duplicates::find(&calls, &|_| false);
-    let index = |at: usize| compared.get(at).map(|(index, _)| *index);
-    let pairs = found.into_iter().enumerate();
-    pairs.filter_map(|(at, first)| Some((index(at)?, index(first?)?))).collect()
+    let is_repeatable = |name: &str| {
+        compared.iter().any(|(_, ready)| {
+            let tool = &ready.tool.tool;
+            tool.name() == name && tool.meta().repeatable
+        })
+    };
+    let same_as = duplicates::find(&calls, &is_repeatable);
+    let mut repeats = BTreeMap::new();
+    // For each kind of call the latest one that runs, and the changes there were up to then.
+    let mut latest: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+    let mut changes = 0_usize;
+    for (at, ((index, ready), same_as)) in compared.iter().zip(same_as).enumerate() {
+        let kind = same_as.unwrap_or(at);
+        match latest.get(&kind) {
+            Some(&(earlier, then)) if same_as.is_some() && then == changes => {
+                repeats.insert(*index, earlier);
+            }
+            _ => {
+                // What it changes itself makes no difference to its own repetition.
+                changes += usize::from(!ready.tool.tool.meta().concurrency.is_read_only());
+                latest.insert(kind, (*index, changes));
+            }
+        }
+    }
+    repeats
 }
 
 /// What a call may run beside.

@@ -9,9 +9,11 @@ use hermes_registry::{
 };
 use serde_json::Value;
 
+use crate::arguments;
 use crate::call::{CallStatus, Effect};
 use crate::middleware::{CallInfo, Core, ExecutionMiddleware, onion};
 use crate::pipeline::status_of_stop;
+use crate::prepared::PreparedTool;
 use crate::task::{self, TaskFailure};
 
 /// How long an interrupted handler has to end by itself, with what it has so far.
@@ -55,12 +57,13 @@ pub(crate) fn time_limit(tool: &Tool, default: Option<Duration>) -> Option<Durat
 /// given up its token is cancelled; an async handler is dropped at its next await, a blocking one
 /// is left to notice.
 pub(crate) async fn execute(
-    tool: &Arc<Tool>,
+    prepared: &Arc<PreparedTool>,
     args: Value,
     cx: ToolContext,
     layers: &Arc<[Arc<dyn ExecutionMiddleware>]>,
     info: Option<Arc<CallInfo>>,
 ) -> Execution {
+    let tool = &prepared.tool;
     let cancel = cx.cancel().clone();
     let deadlines = cx.deadlines().to_vec();
     // A person who thinks is no work that takes too long.
@@ -71,9 +74,15 @@ pub(crate) async fn execute(
         return watch(tool, work, cancel, &deadlines, waiting).await;
     };
     let core: Core = Arc::new({
-        let (tool, cx) = (Arc::clone(tool), cx);
-        move |args| -> ToolFuture {
-            let (tool, cx) = (Arc::clone(&tool), cx.clone());
+        let (prepared, cx, given) = (Arc::clone(prepared), cx, args.clone());
+        move |mut args| -> ToolFuture {
+            // A layer may have changed them.
+            if args != given
+                && let Err(error) = arguments::fit(&prepared, &mut args)
+            {
+                return Box::pin(std::future::ready(Err(error)));
+            }
+            let (tool, cx) = (Arc::clone(&prepared.tool), cx.clone());
             Box::pin(async move {
                 let joined = isolated(Arc::clone(&tool), args, cx).await;
                 joined.unwrap_or_else(|failure| Err(broken(&tool, failure)))

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use hermes_guard::threats::Risk;
 use hermes_hooks::HookEvent;
-use hermes_registry::{Access, Concurrency, ErrorKind, ToolError, ToolOutput, Trust};
+use hermes_registry::{Access, Concurrency, ErrorKind, ToolError, ToolOutput, ToolResult, Trust};
 use hermes_turn::guardrail::{Action, Observed};
 use hermes_turn::limits::Threshold;
 use hermes_turn::{failure, limits};
+use serde_json::Value;
 use tracing::Instrument as _;
 
-use crate::call::{CallOutcome, Effect, result_text};
+use crate::call::{CallOutcome, CallStatus, Effect, result_text};
 use crate::error_text::sanitize_error;
 use crate::execute::Execution;
 use crate::gates::Gate;
@@ -31,27 +32,8 @@ impl Way<'_> {
         tool: Option<Arc<PreparedTool>>,
         execution: Execution,
     ) -> CallOutcome {
-        let Execution { result, status, effect, error_type } = execution;
-        let name = tool.as_ref().map(|tool| Arc::from(tool.tool.name()));
-        let mut outcome = CallOutcome {
-            id: self.id.clone(),
-            called: self.called.clone(),
-            tool: name,
-            status,
-            effect,
-            failed: false,
-            error_type,
-            result: result.map_err(|error| for_the_model(error, tool.as_deref())),
-            notes: Vec::new(),
-            frame: None,
-            risk: None,
-            stored: None,
-            decisions: Vec::new(),
-            duration: self.trace.since().elapsed(),
-            images: self.session.options().images,
-        };
-        outcome.failed = failed(&outcome);
-
+        let effect = execution.effect;
+        let mut outcome = self.outcome(tool.as_deref(), execution);
         // Those who want to know, then those who want to change it.
         if self.has_hooks_after(&outcome) {
             Box::pin(self.post_hooks(&mut outcome)).await;
@@ -70,14 +52,44 @@ impl Way<'_> {
                 self.hints(&mut outcome);
             }
         }
+        self.told(tool.as_deref(), &mut outcome);
+        outcome
+    }
+
+    /// The outcome as the handler left it.
+    fn outcome(&self, tool: Option<&PreparedTool>, execution: Execution) -> CallOutcome {
+        let Execution { result, status, effect, error_type } = execution;
+        let mut outcome = CallOutcome {
+            id: self.id.clone(),
+            called: self.called.clone(),
+            tool: tool.map(|tool| Arc::from(tool.tool.name())),
+            status,
+            effect,
+            failed: false,
+            error_type,
+            result: presentable(result).map_err(|error| for_the_model(error, tool)),
+            notes: Vec::new(),
+            frame: None,
+            risk: None,
+            stored: None,
+            decisions: Vec::new(),
+            duration: self.trace.since().elapsed(),
+            images: self.session.options().images,
+        };
+        outcome.failed = failed(&outcome);
+        outcome
+    }
+
+    /// The call is over: the log gets its line, and those who watch are told.
+    fn told(&mut self, tool: Option<&PreparedTool>, outcome: &mut CallOutcome) {
+        self.running = None;
         outcome.duration = self.trace.since().elapsed();
         outcome.decisions = self.trace.take();
         if let Some(log) = &self.runtime.extensions().audit {
-            let shown = tool.as_ref().map(|tool| arguments::masked(tool, &self.args));
-            audit::record(log, &self, &outcome, shown.as_ref());
+            let shown = tool.map(|tool| arguments::masked(tool, &self.args));
+            audit::record(log, self, outcome, shown.as_ref());
         }
-        tell(self.session.options().observer.as_ref(), |observer| observer.completed(&outcome));
-        outcome
+        tell(self.session.options().observer.as_ref(), |observer| observer.completed(outcome));
     }
 
     /// Whether hooks are to be told of the outcome. Calls that never got to the hooks before are
@@ -200,6 +212,65 @@ impl Way<'_> {
             && let Some(cx) = &self.cx
         {
             outcome.notes.extend(self.session.state.hints.of_call(&self.args, cx));
+        }
+    }
+}
+
+impl Drop for Way<'_> {
+    /// Whoever waited for the call has gone while its handler ran. It had begun all the same.
+    fn drop(&mut self) {
+        let Some(tool) = self.running.take() else { return };
+        self.cancel.cancel();
+        let gone = Execution {
+            result: Err(ToolError::cancelled("nobody waits for the call any more")),
+            status: CallStatus::Cancelled,
+            effect: Effect::Unknown,
+            error_type: Some("abandoned"),
+        };
+        let mut outcome = self.outcome(Some(&tool), gone);
+        self.told(Some(&tool), &mut outcome);
+    }
+}
+
+/// How deep a JSON result may be. What reads it goes as deep as it does, and has a stack.
+const MAX_DEPTH: usize = 256;
+
+/// A result that can be written down: a value that is too deep would end the process.
+fn presentable(result: ToolResult) -> ToolResult {
+    match result {
+        Ok(ToolOutput::Json(value)) if is_too_deep(&value) => {
+            dismantle(value);
+            Err(ToolError::internal(format!(
+                "the tool's result is nested more than {MAX_DEPTH} levels deep"
+            )))
+        }
+        result => result,
+    }
+}
+
+fn is_too_deep(value: &Value) -> bool {
+    let mut todo = vec![(value, 0)];
+    while let Some((value, depth)) = todo.pop() {
+        if depth > MAX_DEPTH {
+            return true;
+        }
+        match value {
+            Value::Array(items) => todo.extend(items.iter().map(|item| (item, depth + 1))),
+            Value::Object(map) => todo.extend(map.values().map(|item| (item, depth + 1))),
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Drops a value level by level.
+fn dismantle(value: Value) {
+    let mut todo = vec![value];
+    while let Some(value) = todo.pop() {
+        match value {
+            Value::Array(items) => todo.extend(items),
+            Value::Object(map) => todo.extend(map.into_iter().map(|(_, item)| item)),
+            _ => {}
         }
     }
 }

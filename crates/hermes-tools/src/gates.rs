@@ -132,10 +132,6 @@ impl Trace {
         std::mem::take(&mut self.decisions)
     }
 
-    pub(crate) fn into_decisions(self) -> Vec<Decision> {
-        self.decisions
-    }
-
     fn push(&mut self, gate: Gate, passed: bool, note: Cow<'static, str>) {
         self.decisions.push(Decision { gate, passed, note, at: self.since.elapsed() });
     }

@@ -4,6 +4,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use hermes_hooks::{HookError, OnError};
 use hermes_registry::{CallIds, Concurrency, ToolError, ToolFuture, ToolResult};
@@ -52,6 +53,11 @@ pub trait RequestMiddleware: Send + Sync {
     /// What its failure means for the call.
     fn on_error(&self) -> OnError {
         OnError::Allow
+    }
+
+    /// How long it may take; longer is a failure.
+    fn timeout(&self) -> Duration {
+        Duration::from_secs(60)
     }
 
     /// Looks at a call.

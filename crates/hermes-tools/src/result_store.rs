@@ -88,19 +88,25 @@ impl ResultStore for LocalResults {
     }
 }
 
-/// The folder of all sessions. It is shared by everyone who uses the temporary folder, so it may
-/// belong to somebody else, who must not see or replace what we write: then we take one of our own.
+/// The folder of all sessions. The usual one is shared by everyone who uses the temporary folder,
+/// so it may belong to somebody else, who must not see or replace what we write: then there is one
+/// with our number, and if that isn't ours either, a new one.
 fn parent(temp: &Path) -> io::Result<PathBuf> {
-    let shared = temp.join(RESULTS_FOLDER);
-    let mut builder = DirBuilder::new();
     #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    let _ = builder.recursive(false).create(&shared);
-    if is_ours(&shared) {
-        return Ok(shared);
+    let numbered = format!("{RESULTS_FOLDER}-{}", rustix::process::geteuid().as_raw());
+    #[cfg(not(unix))]
+    let numbered = format!("{RESULTS_FOLDER}-own");
+    for name in [RESULTS_FOLDER, &numbered] {
+        let folder = temp.join(name);
+        let mut builder = DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        let _ = builder.recursive(false).create(&folder);
+        if is_ours(&folder) {
+            return Ok(folder);
+        }
     }
-    let own = private(tempfile::Builder::new().prefix(RESULTS_FOLDER)).tempdir_in(temp)?.keep();
-    Ok(own)
+    Ok(private(tempfile::Builder::new().prefix(RESULTS_FOLDER)).tempdir_in(temp)?.keep())
 }
 
 #[cfg(unix)]

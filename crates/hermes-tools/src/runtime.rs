@@ -202,7 +202,7 @@ impl Runtime {
             Ok(Gated::Answered(_)) => (None, None),
             Err(stopped) => (stopped.tool.as_deref().map(str::to_owned), None),
         };
-        DryRun { tool, arguments, decisions: way.trace.into_decisions() }
+        DryRun { tool, arguments, decisions: way.trace.take() }
     }
 
     /// Whether both are the same runtime.

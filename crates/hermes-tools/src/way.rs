@@ -9,6 +9,7 @@ use hermes_registry::{
 use hermes_turn::guardrail::Action;
 use serde_json::Value;
 
+use crate::approval::Who;
 use crate::call::CallStatus;
 use crate::execute::{self, Execution};
 use crate::gates::{Gate, Trace};
@@ -41,6 +42,8 @@ pub(crate) struct Way<'r> {
     pub(crate) middleware_trace: Vec<Value>,
     /// Whether nothing is to be done but decide.
     pub(crate) dry: bool,
+    /// The tool, once its handler may have begun.
+    pub(crate) running: Option<Arc<PreparedTool>>,
 }
 
 impl<'r> Way<'r> {
@@ -67,15 +70,15 @@ impl<'r> Way<'r> {
             args: Value::Null,
             middleware_trace: Vec::new(),
             dry: false,
+            running: None,
         }
     }
 
     /// An interrupt or a deadline that was there before the call.
     pub(crate) fn over_before_it_began(&self) -> Option<Execution> {
         if self.cancel.is_cancelled() {
-            let error = ToolError::cancelled("the turn was interrupted before this call began");
             let status = CallStatus::Cancelled;
-            return Some(Execution::not_run(status, error, "keyboard_interrupt"));
+            return Some(Execution::not_run(status, interrupted(), "keyboard_interrupt"));
         }
         if self.origin.context.deadlines().iter().any(Deadline::has_passed) {
             let error = ToolError::timeout("there was no time left to begin this call");
@@ -84,15 +87,15 @@ impl<'r> Way<'r> {
         None
     }
 
-    /// The call's tool is known: it gets its context and its time.
+    /// The call's tool is known: it gets its context.
     pub(crate) fn begin(&mut self, ready: &Ready) {
         let tool = &ready.tool.tool;
-        let limit = execute::time_limit(tool, self.runtime.default_timeout());
         let caller: Arc<dyn ToolCaller> = Caller::of(self.runtime, self.session);
         let cx = self.origin.context.for_call(CallSetup {
             call: &self.id,
             cancel: self.cancel.clone(),
-            deadline: limit.and_then(Deadline::after),
+            // Its time begins with the handler.
+            deadline: None,
             settings: self.runtime.settings(),
             caller: Some(caller),
         });
@@ -134,16 +137,26 @@ impl<'r> Way<'r> {
         let runtime = self.runtime;
         for middleware in &runtime.extensions().request {
             let name = middleware.name();
-            let asked = task::caught(async { middleware.request(&info, &args).await }).await;
+            let asked = task::caught(async { middleware.request(&info, &args).await });
+            let asked = tokio::select! {
+                biased;
+                asked = tokio::time::timeout(middleware.timeout(), asked) => asked,
+                () = self.cancel.cancelled() => {
+                    let error = interrupted();
+                    let gate = Gate::Request;
+                    return Err(self.stop(gate, &tool.tool, error, "keyboard_interrupt"));
+                }
+            };
             let changed = match asked {
-                Ok(Ok(None)) => continue,
-                Ok(Ok(Some(change))) => {
+                Err(_) => Err("it took too long".to_owned()),
+                Ok(Ok(Ok(None))) => continue,
+                Ok(Ok(Ok(Some(change)))) => {
                     let mut fitted = change.args.clone();
                     let fits = arguments::fit(tool, &mut fitted);
                     fits.map(|()| (change, fitted)).map_err(|error| error.message().to_owned())
                 }
-                Ok(Err(error)) => Err(error.to_string()),
-                Err(panic) => Err(panic),
+                Ok(Ok(Err(error))) => Err(error.to_string()),
+                Ok(Err(panic)) => Err(panic),
             };
             match changed {
                 Ok((change, fitted)) => {
@@ -215,8 +228,7 @@ impl<'r> Way<'r> {
             biased;
             asked = asked => asked,
             () = self.cancel.cancelled() => {
-                let error = ToolError::cancelled("the turn was interrupted before this call began");
-                return Err(self.stop(Gate::Hooks, &tool.tool, error, "keyboard_interrupt"));
+                return Err(self.stop(Gate::Hooks, &tool.tool, interrupted(), "keyboard_interrupt"));
             }
         };
         if let Some(changed) = changed {
@@ -229,9 +241,15 @@ impl<'r> Way<'r> {
                 let error = ToolError::denied(message);
                 return Err(self.stop(Gate::Hooks, &tool.tool, error, "plugin_block"));
             }
-            Verdict::Ask { .. } if self.dry => {
-                self.trace.note(Gate::Hooks, "a person would be asked");
-            }
+            Verdict::Ask { .. } if self.dry => match approval::who(&tool.tool, &cx) {
+                Ok(Who::Person(_)) => self.trace.note(Gate::Hooks, "a person would be asked"),
+                Ok(Who::Nobody(why)) => {
+                    self.trace.note(Gate::Hooks, format!("nobody would be asked: {why}"));
+                }
+                Err(error) => {
+                    return Err(self.stop(Gate::Hooks, &tool.tool, error, "plugin_block"));
+                }
+            },
             Verdict::Ask { message, rule_key } => {
                 let shown = arguments::masked(tool, &args);
                 let asked = approval::ask(&tool.tool, &shown, &message, rule_key.as_deref(), &cx);
@@ -336,8 +354,9 @@ impl<'r> Way<'r> {
     }
 
     /// The gates are behind the call: those who watch are told.
-    pub(crate) fn started(&mut self, tool: &PreparedTool, args: &Value) {
+    pub(crate) fn started(&mut self, tool: &Arc<PreparedTool>, args: &Value) {
         self.args = args.clone();
+        self.running = Some(Arc::clone(tool));
         if let Some(observer) = &self.session.options().observer {
             let shown = arguments::masked(tool, args);
             tell(Some(observer), |observer| observer.started(&self.id, &tool.tool, &shown));
@@ -345,12 +364,22 @@ impl<'r> Way<'r> {
     }
 
     /// Runs the handler.
-    pub(crate) async fn execute(&mut self, tool: &PreparedTool, args: Value) -> Execution {
+    pub(crate) async fn execute(&mut self, tool: &Arc<PreparedTool>, args: Value) -> Execution {
         use tracing::Instrument as _;
         let layers = &self.runtime.extensions().execution;
         let info = self.info.clone();
-        let cx = self.context();
-        let work = execute::execute(&tool.tool, args, cx, layers, info);
+        let limit = execute::time_limit(&tool.tool, self.runtime.default_timeout());
+        let cx = match (self.cx.take(), limit.and_then(Deadline::after)) {
+            (Some(cx), Some(deadline)) => cx.with_deadline(deadline),
+            (cx, _) => cx.unwrap_or_else(|| self.origin.context.clone()),
+        };
+        self.cx = Some(cx.clone());
+        let work = execute::execute(tool, args, cx, layers, info);
         work.instrument(Gate::Execution.span()).await
     }
+}
+
+/// An interrupt that came before the handler.
+fn interrupted() -> ToolError {
+    ToolError::cancelled("the turn was interrupted before this call began")
 }

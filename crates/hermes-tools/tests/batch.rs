@@ -153,6 +153,36 @@ async fn repeated_and_surplus_calls_are_answered_without_running() {
     assert_eq!(count.load(Ordering::SeqCst), 5);
 }
 
+#[tokio::test]
+async fn a_call_after_a_change_is_no_repetition() {
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = |name: &str, concurrency: Concurrency| {
+        let count = Arc::clone(&count);
+        let tool = tool(name, move |_, _| {
+            count.fetch_add(1, Ordering::SeqCst);
+            now(Ok("ok".into()))
+        });
+        with_meta(tool, |meta| meta.concurrency = concurrency)
+    };
+    let tools = vec![
+        counted("read", Concurrency::reads("path")),
+        counted("write", Concurrency::writes("path")),
+    ];
+    let runtime = runtime(tools, Extensions::default());
+    let session = open(&runtime, options());
+    let run = async |calls: &[(&str, &str)]| {
+        let calls = calls.iter().enumerate().map(|(i, (name, text))| {
+            ToolCall::new(i.to_string(), *name, json!({"path": "/a", "text": text}))
+        });
+        let outcomes = runtime.call_batch(&session, calls.collect()).await;
+        outcomes.iter().map(|outcome| outcome.status.as_str()).collect::<Vec<_>>().join(" ")
+    };
+    let (read, a, b) = (("read", ""), ("write", "a"), ("write", "b"));
+    assert_eq!(run(&[read, a, read, read]).await, "ok ok ok skipped");
+    assert_eq!(run(&[a, b, a, read]).await, "ok ok ok ok");
+    assert_eq!(run(&[a, a, read, a]).await, "ok skipped ok skipped");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_mixed_batch_answers_every_call_in_its_place() {
     let slow = read_only(tool("slow", |_, _| Box::pin(std::future::pending())));

@@ -462,7 +462,11 @@ async fn long_results_go_to_files_that_stay_foreign_when_read_back() {
 #[tokio::test]
 async fn a_dry_run_asks_hooks_but_no_person_and_runs_nothing() {
     let runtime = runtime(vec![editor()], asking(Some("r")));
-    let mut options = options();
+    let nobody = open(&runtime, options());
+    let dry = runtime.dry_run(&nobody, ToolCall::new("c", "edit", json!({"text": "x"}))).await;
+    assert_eq!((dry.arguments, dry.decisions.last().unwrap().passed), (None, false));
+    let yes: Arc<dyn Approver> = Arc::new(FixedAnswer(Answer::Once));
+    let mut options = with_services(Services::new().with(yes));
     options.edit_reviewer = Some(Arc::new(Reviewer(|_| panic!("asked"))));
     let session = open(&runtime, options);
     let dry = runtime.dry_run(&session, ToolCall::new("c", "edit", json!({"text": "x"}))).await;
@@ -506,6 +510,71 @@ async fn time_with_a_person_is_not_working_time() {
     let options = || with_services(Services::new().with::<dyn Approver>(Arc::new(Slow)));
     assert_eq!(call(&runtime, options(), "echo", json!({})).await.status, CallStatus::Ok);
     assert_eq!(call(&runtime, options(), "waits", json!({})).await.status, CallStatus::Ok);
+}
+
+#[tokio::test(start_paused = true)]
+async fn middleware_that_hangs_is_passed_over_or_interrupted() {
+    struct Hangs;
+    impl RequestMiddleware for Hangs {
+        fn name(&self) -> &str {
+            "hangs"
+        }
+        fn request<'a>(&'a self, _: &'a CallInfo, _: &'a Value) -> RequestFuture<'a> {
+            Box::pin(std::future::pending())
+        }
+    }
+    let runtime = runtime(vec![echo()], Extensions::default().request(Hangs));
+    let outcome = call(&runtime, options(), "echo", json!({})).await;
+    assert_eq!(outcome.status, CallStatus::Ok);
+    let cancel = hermes_registry::CancellationToken::new();
+    let mut options = options();
+    options.context = options.context.with_cancel(cancel.clone());
+    let interrupt = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        cancel.cancel();
+    };
+    let (outcome, ()) = tokio::join!(call(&runtime, options, "echo", json!({})), interrupt);
+    assert_eq!((outcome.status, outcome.effect), (CallStatus::Cancelled, Effect::None));
+}
+
+#[tokio::test]
+async fn what_middleware_changes_must_fit_the_tool() {
+    struct Changes(Value);
+    impl ExecutionMiddleware for Changes {
+        fn name(&self) -> &str {
+            "changes"
+        }
+        fn around<'a>(&'a self, _: &'a CallInfo, _: Value, next: Next) -> AroundFuture<'a> {
+            let args = self.0.clone();
+            Box::pin(async move { Ok(next.run(args).await) })
+        }
+    }
+    let with = |args: Value| Extensions::default().execution(Changes(args));
+    assert_eq!(text(&echoed(with(json!({"n": "3"})), json!({})).await), r#"{"n":3}"#);
+    assert!(!echoed(with(json!([1])), json!({})).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_call_that_nobody_waits_for_is_told_of() {
+    let log = Log::new();
+    let mut options = options();
+    options.observer = Some(Arc::clone(&log) as _);
+    let deaf = tool("deaf", |_, _| Box::pin(std::future::pending()));
+    let runtime = runtime(vec![deaf], Extensions::default());
+    let session = open(&runtime, options);
+    let waiting = runtime.call(&session, ToolCall::new("c1", "deaf", json!({})));
+    assert!(tokio::time::timeout(Duration::from_millis(50), waiting).await.is_err());
+    assert_eq!(log.lines(), ["c1 deaf started", "c1 cancelled"]);
+}
+
+#[tokio::test]
+async fn a_bottomless_result_is_an_error() {
+    let deep = tool("deep", |_, _| {
+        now(Ok((0..3000).fold(json!(1), |inner, _| Value::Array(vec![inner])).into()))
+    });
+    let outcome =
+        call(&runtime(vec![deep], Extensions::default()), options(), "deep", json!({})).await;
+    assert!(text(&outcome).contains("levels deep"), "{outcome:?}");
 }
 
 #[tokio::test]
