@@ -57,11 +57,11 @@ impl Way<'_> {
     }
 
     /// The outcome as the handler left it.
-    fn outcome(&self, tool: Option<&PreparedTool>, execution: Execution) -> CallOutcome {
+    fn outcome(&mut self, tool: Option<&PreparedTool>, execution: Execution) -> CallOutcome {
         let Execution { result, status, effect, error_type } = execution;
         let mut outcome = CallOutcome {
-            id: self.id.clone(),
-            called: self.called.clone(),
+            id: std::mem::take(&mut self.id),
+            called: std::mem::take(&mut self.called),
             tool: tool.map(|tool| Arc::from(tool.tool.name())),
             status,
             effect,

@@ -8,6 +8,8 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use serde_json::Value;
+
 use crate::task;
 
 /// The name of the folder below the temporary folder. Whatever is read from below a folder of
@@ -172,20 +174,30 @@ fn remove_old(parent: &Path) {
 }
 
 /// Whether an argument names something below a folder of stored results.
-pub(crate) fn mentions_stored(args: &serde_json::Value) -> bool {
-    use serde_json::Value;
-    let mut todo = vec![args];
-    while let Some(value) = todo.pop() {
-        match value {
-            Value::String(text)
-                if text.len() >= RESULTS_FOLDER.len() && text.contains(RESULTS_FOLDER) =>
-            {
-                return true;
+pub(crate) fn mentions_stored(args: &Value) -> bool {
+    // Nothing is allocated for arguments that are plain values, as most are.
+    let mut todo = Vec::new();
+    let mut next = Some(args);
+    while let Some(value) = next {
+        let mut look = |value| match value {
+            Value::String(text) => {
+                text.len() >= RESULTS_FOLDER.len() && text.contains(RESULTS_FOLDER)
             }
-            Value::Array(items) => todo.extend(items),
-            Value::Object(map) => todo.extend(map.values()),
-            _ => {}
+            Value::Array(_) | Value::Object(_) => {
+                todo.push(value);
+                false
+            }
+            _ => false,
+        };
+        let found = match value {
+            Value::Array(items) => items.iter().any(&mut look),
+            Value::Object(map) => map.values().any(&mut look),
+            other => look(other),
+        };
+        if found {
+            return true;
         }
+        next = todo.pop();
     }
     false
 }
@@ -225,6 +237,18 @@ mod tests {
         let path = store.store("c1.txt", Arc::new("x".to_owned())).await.unwrap();
         assert!(!Path::new(&path).starts_with(&shared), "{path}");
         assert!(path.contains(RESULTS_FOLDER));
+    }
+
+    #[test]
+    fn mentions_are_found_at_any_depth() {
+        let path = "/tmp/hermes-results/x";
+        for (args, found) in [
+            (serde_json::json!({"path": path}), true),
+            (serde_json::json!({"a": 1, "b": [{"c": [path]}]}), true),
+            (serde_json::json!({"a": "short", "b": ["hermes-result"]}), false),
+        ] {
+            assert_eq!(mentions_stored(&args), found, "{args}");
+        }
     }
 
     #[tokio::test]

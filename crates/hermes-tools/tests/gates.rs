@@ -42,6 +42,7 @@ async fn hooks_see_coerced_arguments_and_real_names_and_fire_once() {
             let log = Arc::clone(&log);
             async move {
                 let status = event.text("status").unwrap_or_default();
+                assert_eq!(event.text("tool_call_id"), Some("c1"));
                 log.add(format!(
                     "{} {} {} {status}",
                     event.kind(),
