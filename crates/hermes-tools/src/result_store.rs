@@ -174,12 +174,12 @@ fn remove_old(parent: &Path) {
 }
 
 /// Whether an argument names something below a folder of stored results.
-pub(crate) fn mentions_stored(args: &Value) -> bool {
+pub(crate) fn mentions_stored<'v>(args: &'v Value) -> bool {
     // Nothing is allocated for arguments that are plain values, as most are.
     let mut todo = Vec::new();
     let mut next = Some(args);
     while let Some(value) = next {
-        let mut look = |value| match value {
+        let mut look = |value: &'v Value| match value {
             Value::String(text) => {
                 text.len() >= RESULTS_FOLDER.len() && text.contains(RESULTS_FOLDER)
             }
