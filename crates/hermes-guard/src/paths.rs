@@ -23,6 +23,7 @@ pub mod write;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
@@ -59,7 +60,7 @@ impl Target {
     }
 
     /// The names as they are compared.
-    fn names(&self, places: &Places) -> Vec<PathBuf> {
+    fn names(&self, places: &Places) -> Vec<Cow<'_, Path>> {
         self.names.iter().map(|name| places.key(name)).collect()
     }
 

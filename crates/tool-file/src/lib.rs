@@ -24,7 +24,6 @@ mod write_file;
 
 pub use args::{MAX_SEARCH_LIMIT, Paging, normalize_pagination};
 pub use closest::closest_lines;
-pub use guard::{has_binary_extension, is_blocked_device};
 
 hermes_registry::tools![
     read_file::READ_FILE,

@@ -1,5 +1,6 @@
 //! Where homes, profiles and safe folders are.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -99,7 +100,7 @@ impl Places {
     /// none where it can't be told.
     #[must_use]
     pub fn resolved(self, real: impl Fn(&Path) -> Option<PathBuf>) -> Self {
-        let key = |path: &Path| real(path).map(|path| self.key(&lexical(&path)));
+        let key = |path: &Path| real(path).map(|path| self.key(&lexical(&path)).into_owned());
         let with_real = |names: &[PathBuf]| {
             let mut all = names.to_vec();
             for path in names.iter().filter_map(|name| key(name)) {
@@ -154,30 +155,34 @@ impl Places {
     }
 
     /// A path as it is compared.
-    pub(super) fn key(&self, path: &Path) -> PathBuf {
-        if self.fold_case { folded(path) } else { path.to_owned() }
+    pub(super) fn key<'p>(&self, path: &'p Path) -> Cow<'p, Path> {
+        if self.fold_case { folded(path).into() } else { path.into() }
     }
 
     fn absolute(&self, path: &Path) -> Option<PathBuf> {
-        path.is_absolute().then(|| self.key(&lexical(path)))
+        path.is_absolute().then(|| self.key(&lexical(path)).into_owned())
     }
 
     /// The first of `rows` that `name`, a path as it is compared, belongs to.
     pub(super) fn find<'r>(&self, rows: &'r [Row], name: &Path) -> Option<&'r Row> {
-        let fits = |row: &Row, rest: &Path| {
-            let path = self.key(Path::new(row.path));
-            if row.tree { rest.starts_with(path) } else { rest == path }
-        };
         let homes = strip_any(name, &self.home);
         let actives = strip_any(name, &self.hermes_home);
         let profiles: Vec<&Path> = self.profiles(name).map(|(_, rest)| rest).collect();
-        let root: Vec<&Path> = name.strip_prefix("/").into_iter().collect();
+        let root = name.strip_prefix("/").ok();
+        let fits = |row: &Row, rest: &Path| {
+            // Most paths are of none of the rows, and a search asks for each file it comes upon.
+            if !starts_alike(row.path, rest) {
+                return false;
+            }
+            let path = self.key(Path::new(row.path));
+            if row.tree { rest.starts_with(path) } else { rest == path }
+        };
         rows.iter().find(|row| {
             let by_base = match row.base {
                 Base::Home => homes.iter().any(|rest| fits(row, rest)),
                 Base::Active => actives.iter().any(|rest| fits(row, rest)),
                 Base::Hermes => actives.iter().chain(&profiles).any(|rest| fits(row, rest)),
-                Base::Root => root.iter().any(|rest| fits(row, rest)),
+                Base::Root => root.is_some_and(|rest| fits(row, rest)),
             };
             by_base
                 || self.linked.iter().any(|(path, linked)| {
@@ -208,6 +213,12 @@ impl Places {
 
 fn strip_any<'p>(name: &'p Path, bases: &[PathBuf]) -> Vec<&'p Path> {
     bases.iter().filter_map(|base| name.strip_prefix(base).ok()).collect()
+}
+
+/// Whether the first letters are the same, in any case.
+fn starts_alike(path: &str, rest: &Path) -> bool {
+    let first = rest.as_os_str().as_encoded_bytes().first();
+    path.as_bytes().first().zip(first).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b))
 }
 
 fn folded(path: &Path) -> PathBuf {

@@ -15,20 +15,32 @@ const KEY_EXTENSIONS: &[&str] = &["pem", "key"];
 /// Why a file isn't read; none if it may be.
 #[must_use]
 pub fn denied(places: &Places, target: &Target) -> Option<Class> {
-    target.names(places).iter().find_map(|name| {
-        if devices::is_process_secret(name) {
-            return Some(Class::Process);
-        }
-        if is_secret_name(name) || is_private_key(name) {
-            return Some(Class::Credential);
-        }
-        places.find(READ, name).map(|row| row.class)
-    })
+    target.names(places).iter().find_map(|name| denied_name(places, name))
+}
+
+/// The same for a path that is known to have no links, `.` and `..`, as the paths that a walk
+/// comes upon.
+#[must_use]
+pub fn denied_below(places: &Places, real: &Path) -> Option<Class> {
+    denied_name(places, &places.key(real))
+}
+
+fn denied_name(places: &Places, name: &Path) -> Option<Class> {
+    if devices::is_process_secret(name) {
+        return Some(Class::Process);
+    }
+    if is_secret_name(name) || is_private_key(name) {
+        return Some(Class::Credential);
+    }
+    places.find(READ, name).map(|row| row.class)
 }
 
 /// Whether a base name is that of a file with settings and secrets, in any case.
 fn is_secret_name(path: &Path) -> bool {
     let Some(base) = path.file_name() else { return false };
+    if !base.as_encoded_bytes().starts_with(b".") {
+        return false;
+    }
     let base = base.to_string_lossy().to_lowercase();
     if let Some(variant) = base.strip_prefix(ENV_PREFIX) {
         let last = variant.rsplit('.').next().unwrap_or(variant);

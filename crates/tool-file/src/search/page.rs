@@ -74,6 +74,7 @@ pub(crate) fn scan(
     let mut paths: Vec<PathBuf> =
         files.entries.into_iter().map(ignore::DirEntry::into_path).collect();
     paths.sort_unstable_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
+    let secrets = guard::Secrets::of(cx);
     let goes_on = || cx.check_interrupt().is_ok() && Instant::now() < deadline;
     let mut found = 0;
     for batch in paths.chunks(BATCH) {
@@ -93,7 +94,7 @@ pub(crate) fn scan(
             if count == 0 {
                 continue;
             }
-            if guard::is_secret(cx, path) {
+            if secrets.hide(path) {
                 scan.omitted += count;
                 continue;
             }
