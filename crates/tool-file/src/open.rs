@@ -24,6 +24,12 @@ pub(crate) fn open_to_write(path: &Path) -> io::Result<File> {
     open_without_links(path, OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY)
 }
 
+/// Opens a folder to name files in it, as [`open`] does.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn open_folder(path: &Path) -> io::Result<File> {
+    open_without_links(path, OFlags::PATH | OFlags::DIRECTORY)
+}
+
 #[cfg(not(unix))]
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     check_opened(File::open(path)?, path)
@@ -64,7 +70,7 @@ fn check_opened(file: File, path: &Path) -> io::Result<File> {
     if is_at && leads_there { Ok(file) } else { Err(link_in_the_way()) }
 }
 
-fn link_in_the_way() -> io::Error {
+pub(crate) fn link_in_the_way() -> io::Error {
     io::Error::new(
         io::ErrorKind::PermissionDenied,
         "a symbolic link was put in the way since the path was looked up",

@@ -17,6 +17,7 @@ use crate::fault::{Fault, check_interrupt, io_error};
 use crate::guard;
 use crate::open::open;
 use crate::path::{Resolved, resolve};
+use crate::shown::Shown;
 use crate::suggest::similar_paths;
 use crate::text::Encoding;
 use crate::window::{Request, Window, read_window};
@@ -91,11 +92,14 @@ fn read_file(args: Args, cx: ToolContext) -> ToolResult {
     let (mut file, metadata) = open_text(&path, spelling)?;
     let head = sample(&mut file).map_err(|err| io_error("read", &path.real, &err))?;
     refuse_binary(&path, &head)?;
-    let window = read_window(&head, file, request, || check_interrupt(&cx).map_err(Failure::Tool))
-        .map_err(|failure| match failure {
-            Failure::Tool(err) => err,
-            Failure::Io(err) => io_error("read", &path.real, &err),
-        })?;
+    let mut window =
+        read_window(&head, file, request, || check_interrupt(&cx).map_err(Failure::Tool)).map_err(
+            |failure| match failure {
+                Failure::Tool(err) => err,
+                Failure::Io(err) => io_error("read", &path.real, &err),
+            },
+        )?;
+    Shown::of(cx.settings()).numbered(&mut window.content);
     Ok(answer(window, request, metadata.len()))
 }
 

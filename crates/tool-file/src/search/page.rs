@@ -11,6 +11,7 @@ use super::pattern::Pattern;
 use super::walk::{self, Files};
 use crate::fault::check_interrupt;
 use crate::guard;
+use crate::shown::Shown;
 
 /// How many results a search counts before it stops.
 const SCAN_CAP: u64 = 10_000;
@@ -142,6 +143,7 @@ impl Scan {
         context: usize,
     ) -> Result<Vec<(PathBuf, Vec<Row>)>, ToolError> {
         let (mut skip, mut left) = (offset as u64, limit);
+        let shown = Shown::of(cx.settings());
         let mut chars = 0;
         let mut page = Vec::new();
         for hit in &self.hits {
@@ -161,6 +163,7 @@ impl Scan {
                 continue;
             };
             skip = 0;
+            rows.iter_mut().for_each(|row| shown.row(row));
             if page.is_empty()
                 && let Some(first) = rows.first_mut()
             {
