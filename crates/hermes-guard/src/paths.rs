@@ -130,7 +130,7 @@ pub fn lexical(path: &Path) -> PathBuf {
             }
             part => {
                 out.push(part);
-                if part.as_os_str() == "root" && is_root_alias(&out) {
+                if part.as_os_str() == "root" && out.has_root() && is_root_alias(&out) {
                     out = PathBuf::from("/");
                 }
             }

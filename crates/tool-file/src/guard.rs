@@ -1,17 +1,19 @@
 //! The path rules at work: what these tools refuse to open, to show or to write.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use hermes_guard::paths::soft::{self, SoftGuard};
 use hermes_guard::paths::write::Writer;
-use hermes_guard::paths::{Class, Places, Target, devices, read, write};
+use hermes_guard::paths::{Class, Places, Target, devices, links, read, write};
 use hermes_registry::{ToolContext, ToolError};
 
 use crate::fault::Fault;
 use crate::open::open;
-use crate::path::{Resolved, follow};
+use crate::path::Resolved;
 
 /// The home of this program where the settings name none, below the user's.
 const DEFAULT_HOME: &str = ".hermes";
@@ -80,13 +82,19 @@ fn places(cx: &ToolContext) -> Places {
         (path, Some(home)) if path.as_os_str().is_empty() => home.join(DEFAULT_HOME),
         (path, _) => path.to_owned(),
     };
+    // The places have most of their folders in common: each is looked at once.
+    let known: RefCell<HashMap<PathBuf, Option<PathBuf>>> = RefCell::default();
+    let read_link = |path: &Path| {
+        if let Some(target) = known.borrow().get(path) {
+            return Ok(target.clone());
+        }
+        let target = std::fs::read_link(path).ok();
+        known.borrow_mut().insert(path.to_owned(), target.clone());
+        Ok(target)
+    };
     Places::new(home, &hermes)
         .with_safe_roots(settings.env(SAFE_ROOT).unwrap_or_default(), cx.cwd())
-        .resolved(real)
-}
-
-fn real(path: &Path) -> Option<PathBuf> {
-    follow(path).ok().map(|followed| followed.real)
+        .resolved(|path| links::follow(path, read_link).ok().map(|followed| followed.real))
 }
 
 fn target(path: &Resolved) -> Target {

@@ -176,7 +176,7 @@ fn secrets_in_shown_text_are_markers() {
     check(&world.call("write_file", args_back), &json!({"error_kind": "redaction_marker"}));
 
     let settings = Settings::default().with_config(json!({"security": {"redact_secrets": false}}));
-    let found = call("search_files", args, world.cx.clone().with_settings(settings));
+    let found = call("search_files", args, world.cx.with_settings(settings));
     assert!(found.to_string().contains(token), "{found}");
 }
 
