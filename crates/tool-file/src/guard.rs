@@ -1,14 +1,12 @@
 //! The path rules at work: what these tools refuse to open, to show or to write.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hermes_guard::paths::soft::{self, SoftGuard};
 use hermes_guard::paths::write::Writer;
-use hermes_guard::paths::{Class, Places, Target, devices, links, read, write};
+use hermes_guard::paths::{Class, Places, Target, devices, read, write};
 use hermes_registry::{ToolContext, ToolError};
 
 use crate::fault::Fault;
@@ -82,19 +80,9 @@ fn places(cx: &ToolContext) -> Places {
         (path, Some(home)) if path.as_os_str().is_empty() => home.join(DEFAULT_HOME),
         (path, _) => path.to_owned(),
     };
-    // The places have most of their folders in common: each is looked at once.
-    let known: RefCell<HashMap<PathBuf, Option<PathBuf>>> = RefCell::default();
-    let read_link = |path: &Path| {
-        if let Some(target) = known.borrow().get(path) {
-            return Ok(target.clone());
-        }
-        let target = std::fs::read_link(path).ok();
-        known.borrow_mut().insert(path.to_owned(), target.clone());
-        Ok(target)
-    };
     Places::new(home, &hermes)
         .with_safe_roots(settings.env(SAFE_ROOT).unwrap_or_default(), cx.cwd())
-        .resolved(|path| links::follow(path, read_link).ok().map(|followed| followed.real))
+        .resolved(|link| Ok(std::fs::read_link(link).ok()))
 }
 
 fn target(path: &Resolved) -> Target {

@@ -1,12 +1,13 @@
 //! The path rules: what isn't read or written, soft guards, devices, staying within a folder.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use hermes_guard::paths::links::follow;
 use hermes_guard::paths::write::Writer;
 use hermes_guard::paths::{
-    Class, DEFAULT_PROFILE, Places, Target, binary, devices, read, soft, within, write,
+    Class, DEFAULT_PROFILE, Places, Target, binary, devices, lexical, read, soft, within, write,
 };
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -83,9 +84,9 @@ fn within_dir(input: &Value) -> Result<Value, String> {
             Err(err)
                 if matches!(
                     err.kind(),
-                    std::io::ErrorKind::InvalidInput
-                        | std::io::ErrorKind::NotFound
-                        | std::io::ErrorKind::NotADirectory
+                    io::ErrorKind::InvalidInput
+                        | io::ErrorKind::NotFound
+                        | io::ErrorKind::NotADirectory
                 ) =>
             {
                 Ok(None)
@@ -120,9 +121,11 @@ impl Scene {
         for (link, to) in pairs(input, "links")? {
             let link = scene.absolute(&link);
             let target = scene.filled(&to);
-            let folder = link.parent().unwrap_or(&link);
-            // It may be there already, or not be ours to make.
-            let _ = fs::create_dir_all(folder.join(&target));
+            let place = lexical(&link.parent().unwrap_or(&link).join(&target));
+            if place.starts_with(&scene.home) {
+                // A file may be there already.
+                let _ = fs::create_dir_all(place);
+            }
             make_link(&link, Path::new(&target))?;
         }
         let roots = ["HERMES_WRITE_SAFE_ROOT", "safe_root"]
@@ -131,7 +134,7 @@ impl Scene {
             .map(|roots| scene.filled(roots));
         let places = std::mem::take(&mut scene.places)
             .with_safe_roots(&roots.unwrap_or_default(), &scene.home);
-        scene.places = places.resolved(|path| scene.real(path));
+        scene.places = places.resolved(|link| scene.read_link(link));
         Ok(scene)
     }
 
@@ -149,9 +152,12 @@ impl Scene {
     }
 
     fn real(&self, path: &Path) -> Option<PathBuf> {
-        let read_link =
-            |link: &Path| Ok(if self.dir.is_some() { fs::read_link(link).ok() } else { None });
-        follow(path, read_link).ok().map(|followed| followed.real)
+        follow(path, |link| self.read_link(link)).ok().map(|followed| followed.real)
+    }
+
+    /// What isn't a link, or isn't there, is none.
+    fn read_link(&self, link: &Path) -> io::Result<Option<PathBuf>> {
+        Ok(if self.dir.is_some() { fs::read_link(link).ok() } else { None })
     }
 
     fn target(&self, input: &Value) -> Result<Target, String> {
@@ -178,5 +184,5 @@ pub(super) fn make_link(link: &Path, target: &Path) -> Result<(), String> {
     #[cfg(unix)]
     return std::os::unix::fs::symlink(target, link).map_err(failed);
     #[cfg(not(unix))]
-    Err(failed(std::io::ErrorKind::Unsupported.into()))
+    Err(failed(io::ErrorKind::Unsupported.into()))
 }

@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::lexical;
+use super::links::follow;
 use super::table::{ALL, Base, Row};
 
 /// The name of the profile that lives in the root home.
@@ -96,48 +98,50 @@ impl Places {
         self
     }
 
-    /// The same places under the names their links lead to. `real` gives a path without links, or
-    /// none where it can't be told.
+    /// The same places also by where links lead: of the homes, of the safe folders, and of what is
+    /// protected in the homes. `read_link` is as for [`follow`].
     #[must_use]
-    pub fn resolved(self, real: impl Fn(&Path) -> Option<PathBuf>) -> Self {
-        let key = |path: &Path| real(path).map(|path| self.key(&lexical(&path)).into_owned());
-        let with_real = |names: &[PathBuf]| {
-            let mut all = names.to_vec();
-            for path in names.iter().filter_map(|name| key(name)) {
-                if !all.contains(&path) {
-                    all.push(path);
-                }
-            }
-            all
+    pub fn resolved(self, mut read_link: impl FnMut(&Path) -> io::Result<Option<PathBuf>>) -> Self {
+        let mut real = |path: &Path| {
+            let followed = follow(path, &mut read_link);
+            followed.map_or_else(|_| path.to_owned(), |it| self.key(&it.real).into_owned())
         };
-        let home = with_real(&self.home);
-        let hermes_root = with_real(&self.hermes_root);
-        let hermes_home = with_real(&self.hermes_home);
-        let safe_roots = self.safe_roots.as_ref().map(|roots| {
-            roots.iter().map(|root| key(root).unwrap_or_else(|| root.clone())).collect()
-        });
+        let mut all_real = |paths: &[PathBuf]| paths.iter().map(|path| real(path)).collect();
+        let real_home: Vec<PathBuf> = all_real(&self.home);
+        let real_root: Vec<PathBuf> = all_real(&self.hermes_root);
+        let real_active: Vec<PathBuf> = all_real(&self.hermes_home);
+        let safe_roots = self.safe_roots.as_deref().map(&mut all_real);
+
         let mut linked = Vec::new();
         for row in ALL.iter().copied().flatten() {
-            let bases: Vec<&PathBuf> = match row.base {
-                Base::Home => home.iter().collect(),
-                Base::Hermes => hermes_root.iter().chain(&hermes_home).collect(),
-                Base::Active => hermes_home.iter().collect(),
+            let bases: [&[PathBuf]; 2] = match row.base {
+                Base::Home => [&real_home, &[]],
+                Base::Hermes if real_root == real_active => [&real_root, &[]],
+                Base::Hermes => [&real_root, &real_active],
+                Base::Active => [&real_active, &[]],
                 // The system's own links (`/var/run`) have rows of their own.
-                Base::Root => Vec::new(),
+                Base::Root => [&[], &[]],
             };
-            for base in bases {
-                let path = base.join(row.path);
-                if let Some(to) = key(&path).filter(|to| *to != self.key(&path)) {
-                    linked.push((to, row));
+            for base in bases.into_iter().flatten() {
+                // Above the row's own parts there is no link any more.
+                let mut path = base.clone();
+                let is_link = row.path.split('/').any(|part| {
+                    path.push(part);
+                    matches!(read_link(&path), Ok(Some(_)))
+                });
+                if is_link && let Ok(to) = follow(&base.join(row.path), &mut read_link) {
+                    linked.push((self.key(&to.real).into_owned(), row));
                 }
             }
         }
-        // What only differs because the base is a link is known already.
-        linked.retain(|(path, row)| {
-            let bases = home.iter().chain(&hermes_root).chain(&hermes_home);
-            !bases.into_iter().any(|base| *path == self.key(&base.join(row.path)))
-        });
-        Self { home, hermes_root, hermes_home, safe_roots, linked, ..self }
+        Self {
+            home: joined(&self.home, real_home),
+            hermes_root: joined(&self.hermes_root, real_root),
+            hermes_home: joined(&self.hermes_home, real_active),
+            safe_roots,
+            linked,
+            ..self
+        }
     }
 
     /// The name of the active profile.
@@ -209,6 +213,12 @@ impl Places {
         }
         found.into_iter()
     }
+}
+
+/// The names and those of `more` that aren't among them.
+fn joined(names: &[PathBuf], mut more: Vec<PathBuf>) -> Vec<PathBuf> {
+    more.retain(|name| !names.contains(name));
+    [names, &more].concat()
 }
 
 fn strip_any<'p>(name: &'p Path, bases: &[PathBuf]) -> Vec<&'p Path> {

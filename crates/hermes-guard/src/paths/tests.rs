@@ -172,13 +172,8 @@ fn writes_stay_in_the_safe_roots() {
         assert_eq!(found, expected, "{list:?} {path}");
     }
     // Where the links lead counts, and a root may be a link too.
-    let links = |path: &Path| -> Option<PathBuf> {
-        let real = match path.to_str()? {
-            "/opt/data" => "/mnt/data",
-            other => other,
-        };
-        Some(PathBuf::from(real))
-    };
+    let links =
+        |path: &Path| Ok((path == Path::new("/opt/data")).then(|| PathBuf::from("/mnt/data")));
     let places = with("/opt/data").resolved(links);
     let denied = |given: &str, real: &str| {
         write::denied(&places, &Target::new(Path::new(given), Path::new(real)), Writer::Any)
@@ -190,17 +185,20 @@ fn writes_stay_in_the_safe_roots() {
 
 #[test]
 fn links_to_and_of_protected_places_are_seen() {
-    let links = |path: &Path| -> Option<PathBuf> {
-        let text = path.to_str()?;
-        Some(PathBuf::from(match text.strip_prefix("/home/u/.ssh") {
-            Some(rest) => format!("/mnt/keys{rest}"),
-            None => text.replace("/home/u/.hermes", "/data/hermes"),
-        }))
+    let links = |path: &Path| {
+        let target = match path.to_str() {
+            Some("/home/u/.ssh") => "/mnt/keys",
+            Some("/home/u/.hermes") => "../../data/hermes",
+            Some("/data/hermes/mcp-tokens") => "tokens",
+            _ => return Ok(None),
+        };
+        Ok(Some(PathBuf::from(target)))
     };
     let places = places("work").resolved(links);
     let write = |path: &str| write::denied(&places, &at(path), Writer::FileTool);
     assert_eq!(write("/mnt/keys/config"), Some(Class::Credential));
     assert_eq!(write("/mnt/keysx/config"), None);
+    assert_eq!(write("/data/hermes/tokens/x"), Some(Class::Credential));
     assert_eq!(write("/data/hermes/profiles/other/.env"), Some(Class::Credential));
     assert_eq!(write("/data/hermes/profiles/work/config.yaml"), Some(Class::System));
     assert_eq!(read::denied(&places, &at("/data/hermes/auth.json")), Some(Class::Credential));
