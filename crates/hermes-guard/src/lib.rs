@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 pub mod destructive;
+pub mod paths;
 pub mod redact;
 pub mod threats;

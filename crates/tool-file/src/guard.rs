@@ -1,118 +1,22 @@
-//! Which paths are never opened: devices, process secrets, secret files. And which names mean
-//! that a file isn't text.
+//! The path rules at work: what these tools refuse to open, to show or to write.
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek};
 use std::path::Path;
 
+use hermes_guard::paths::soft::{self, SoftGuard};
+use hermes_guard::paths::write::Writer;
+use hermes_guard::paths::{Class, Places, Target, devices, read, write};
 use hermes_registry::{ToolContext, ToolError};
 
 use crate::fault::Fault;
-use crate::path::{Resolved, lexical};
+use crate::open::open;
+use crate::path::Resolved;
 
-/// Extensions of files that hold no text.
-const BINARY_EXTENSIONS: &[&str] = &[
-    // Images.
-    "png", "jpg", "jpeg", "gif", "bmp", "ico", "webp", "tiff", "tif", //
-    // Video and audio.
-    "mp4", "mov", "avi", "mkv", "webm", "wmv", "flv", "m4v", "mpeg", "mpg", //
-    "mp3", "wav", "ogg", "flac", "aac", "m4a", "wma", "aiff", "opus", //
-    // Archives and images of disks.
-    "zip", "tar", "gz", "bz2", "7z", "rar", "xz", "z", "tgz", "iso", //
-    // Programs and their parts.
-    "exe", "dll", "so", "dylib", "bin", "o", "a", "obj", "lib", "app", "msi", "deb", "rpm", //
-    // Documents.
-    "doc", "docx", "xls", "xlsx", "ppt", "pptx", "odt", "ods", "odp", //
-    // Fonts.
-    "ttf", "otf", "woff", "woff2", "eot", //
-    // Byte code.
-    "pyc", "pyo", "class", "jar", "war", "ear", "node", "wasm", "rlib", //
-    // Data bases.
-    "sqlite", "sqlite3", "db", "mdb", "idx", //
-    // Design and 3D.
-    "psd", "ai", "eps", "sketch", "fig", "xd", "blend", "3ds", "max", "swf", "fla", //
-    // Others.
-    "lockb", "dat", "data",
-];
-
-const IMAGE_EXTENSIONS: &[&str] =
-    &["png", "jpg", "jpeg", "gif", "bmp", "ico", "webp", "tiff", "tif"];
-
-/// Base names of files that hold secrets, in lower case.
-const SECRET_NAMES: &[&str] = &[
-    ".env",
-    ".env.local",
-    ".env.development",
-    ".env.production",
-    ".env.test",
-    ".env.staging",
-    ".envrc",
-];
-
-/// Secret files and folders below the home folder of Hermes.
-const SECRET_HOME_FILES: &[&str] = &[
-    "auth.json",
-    "auth.lock",
-    ".anthropic_oauth.json",
-    ".env",
-    "webhook_subscriptions.json",
-    "auth/google_oauth.json",
-    "cache/bws_cache.json",
-];
-const SECRET_HOME_FOLDERS: &[&str] = &["mcp-tokens", "skills/.hub"];
-
-const DEVICES: &[&str] = &[
-    "zero", "full", "random", "urandom", "stdin", "stdout", "stderr", "tty", "console",
-    "kmsg", //
-    "fd/0", "fd/1", "fd/2",
-];
-
-/// Files below `/sys` whose reader waits for events of the kernel, wherever they are mounted there.
-const TRACE_PIPES: &[&str] = &["trace_pipe", "trace_pipe_raw"];
-
-/// Files below `/proc` whose reader waits for messages of the kernel, or gets all of its memory.
-const KERNEL_FILES: &[&str] = &["kmsg", "kcore", "acpi/event"];
-
-const PROC_SECRETS: &[&str] =
-    &["environ", "cmdline", "maps", "smaps", "smaps_rollup", "numa_maps", "mem", "auxv", "pagemap"];
-
-/// Whether the base name's extension is one of a file that holds no text.
-pub fn has_binary_extension(path: &str) -> bool {
-    extension(path).is_some_and(|ext| BINARY_EXTENSIONS.contains(&ext.as_str()))
-}
-
-/// Whether the extension is one of an image.
-pub(crate) fn has_image_extension(path: &str) -> bool {
-    extension(path).is_some_and(|ext| IMAGE_EXTENSIONS.contains(&ext.as_str()))
-}
-
-/// The text after the last dot of the base name, in lower case.
-fn extension(path: &str) -> Option<String> {
-    let base = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    base.rsplit_once('.').map(|(_, ext)| ext.to_ascii_lowercase())
-}
-
-/// Whether a path, by its letters alone, names a device that never ends or blocks, or a file that
-/// shows another process's memory or secrets.
-pub fn is_blocked_device(path: &Path) -> bool {
-    let path = lexical(path);
-    let Some(text) = path.to_str() else { return false };
-    if let Some(rest) = text.strip_prefix("/dev/") {
-        return DEVICES.contains(&rest);
-    }
-    if let Some(rest) = text.strip_prefix("/sys/") {
-        return rest.rsplit('/').next().is_some_and(|last| TRACE_PIPES.contains(&last));
-    }
-    let Some(rest) = text.strip_prefix("/proc/") else { return false };
-    if KERNEL_FILES.contains(&rest) {
-        return true;
-    }
-    let parts: Vec<&str> = rest.split('/').collect();
-    match parts.as_slice() {
-        [_, .., "fd", "0" | "1" | "2"] => true,
-        [_, .., last] => PROC_SECRETS.contains(last),
-        _ => false,
-    }
-}
+/// The home of this program where the settings name none, below the user's.
+const DEFAULT_HOME: &str = ".hermes";
+/// The variable that restricts writes to some folders.
+const SAFE_ROOT: &str = "HERMES_WRITE_SAFE_ROOT";
 
 /// Whether a path lies below a folder where the kernel shows its state: files without end, and
 /// reads that wait or change something.
@@ -123,8 +27,8 @@ pub(crate) fn is_kernel_state(path: &Path) -> bool {
 
 /// Refuses devices: by name at every link on the way, before anything is opened.
 pub(crate) fn refuse_device(path: &Resolved) -> Result<(), ToolError> {
-    let named = path.hops.iter().take(21).map(AsRef::as_ref).chain([path.real.as_path()]);
-    if named.into_iter().any(is_blocked_device) {
+    let mut named = path.hops.iter().chain([&path.real]);
+    if named.any(|name| devices::is_blocked(name)) {
         return Err(Fault::Device.error(format!(
             "{} is a device or shows a process's memory; it isn't opened",
             path.given.display()
@@ -168,35 +72,102 @@ pub(crate) fn refuse_unwritable(path: &Path) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// Whether the file's content is secret.
-pub(crate) fn is_secret(cx: &ToolContext, path: &Path) -> bool {
-    let base = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
-    if base.is_some_and(|base| SECRET_NAMES.contains(&base.as_str())) {
-        return true;
-    }
-    let home = cx.settings().home();
-    if !home.is_absolute() {
-        return false;
-    }
-    let real_home = home.canonicalize();
-    [Some(home), real_home.as_deref().ok()].into_iter().flatten().any(|home| {
-        path.strip_prefix(home).is_ok_and(|rest| {
-            SECRET_HOME_FILES.iter().any(|file| rest == Path::new(file))
-                || SECRET_HOME_FOLDERS.iter().any(|folder| rest.starts_with(folder))
-        })
-    })
+/// Where the homes of a call are, on this machine.
+fn places(cx: &ToolContext) -> Places {
+    let settings = cx.settings();
+    let home = settings.env_filled("HOME").map(Path::new);
+    let hermes = match (settings.home(), home) {
+        (path, Some(home)) if path.as_os_str().is_empty() => home.join(DEFAULT_HOME),
+        (path, _) => path.to_owned(),
+    };
+    Places::new(home, &hermes)
+        .with_safe_roots(settings.env(SAFE_ROOT).unwrap_or_default(), cx.cwd())
+        .resolved(|link| Ok(std::fs::read_link(link).ok()))
 }
 
-/// Refuses secret files, by the path given and by where it leads.
+fn target(path: &Resolved) -> Target {
+    let target = Target::new(&path.given, &path.real);
+    path.hops.iter().fold(target, |target, hop| target.with_name(hop))
+}
+
+/// Refuses secret files, by the path given, by every link on the way and by where they lead.
 pub(crate) fn refuse_secret(cx: &ToolContext, path: &Resolved) -> Result<(), ToolError> {
-    if is_secret(cx, &path.real) || is_secret(cx, &lexical(&path.given)) {
-        return Err(Fault::Blocked.error(format!(
-            "{} holds secrets, so its content isn't shown. This is a nudge and no wall: ask the \
-             user for the value you need, or read an example file such as .env.example",
-            path.given.display()
-        )));
+    match read::denied(&places(cx), &target(path)) {
+        Some(class) => Err(secret(class, path)),
+        None => Ok(()),
+    }
+}
+
+fn secret(class: Class, path: &Resolved) -> ToolError {
+    Fault::Blocked
+        .error(read::message(class, &path.given.display().to_string()))
+        .with_extra("class", class.name())
+}
+
+/// Refuses a file whose content is a private key. Afterwards it is read from its start again.
+pub(crate) fn refuse_private_key(path: &Resolved, file: &mut File) -> Result<(), ToolError> {
+    if read::may_hold_private_key(&path.real) && has_key_header(file).unwrap_or(true) {
+        return Err(secret(Class::Credential, path));
     }
     Ok(())
+}
+
+fn has_key_header(file: &mut File) -> io::Result<bool> {
+    let mut head = Vec::new();
+    file.take(read::KEY_SAMPLE as u64).read_to_end(&mut head)?;
+    file.rewind()?;
+    Ok(read::holds_private_key(&head))
+}
+
+/// Refuses to write to what is protected; `cross_profile` lets through what is most likely a
+/// mistake only.
+pub(crate) fn refuse_write(
+    cx: &ToolContext,
+    path: &Resolved,
+    cross_profile: bool,
+) -> Result<(), ToolError> {
+    let (places, target) = (places(cx), target(path));
+    let shown = path.given.display().to_string();
+    if let Some(class) = write::denied(&places, &target, Writer::FileTool) {
+        let err = Fault::Denied.error(write::message(class, &shown));
+        return Err(err.with_extra("class", class.name()));
+    }
+    match soft::guard(&places, &target) {
+        Some(guard) if !cross_profile => Err(soft_error(&guard, &shown)),
+        _ => Ok(()),
+    }
+}
+
+fn soft_error(guard: &SoftGuard, shown: &str) -> ToolError {
+    let err = Fault::SoftGuard
+        .error(guard.message(shown, "cross_profile"))
+        .with_extra("class", guard.name())
+        .with_extra("active_profile", guard.active());
+    match guard {
+        SoftGuard::CrossProfile { target, area, .. } => {
+            err.with_extra("target_profile", target.as_str()).with_extra("area", *area)
+        }
+        SoftGuard::SandboxMirror { .. } => err,
+    }
+}
+
+/// Tells which of the files that a search comes upon aren't shown.
+#[derive(Debug)]
+pub(crate) struct Secrets {
+    places: Places,
+}
+
+impl Secrets {
+    pub(crate) fn of(cx: &ToolContext) -> Self {
+        Self { places: places(cx) }
+    }
+
+    /// Whether a file's name and content are left out; its path has no links.
+    pub(crate) fn hide(&self, path: &Path) -> bool {
+        read::denied_below(&self.places, path).is_some()
+            || (read::may_hold_private_key(path)
+                && open(path).and_then(|mut file| has_key_header(&mut file)).unwrap_or(true))
+    }
 }
 
 #[cfg(test)]
@@ -205,70 +176,41 @@ mod tests {
     use hermes_registry::Settings;
 
     #[test]
-    fn binary_extensions() {
-        for (path, expected) in [
-            ("a/b.PNG", true),
-            ("x.pdf", false),
-            ("x.svg", false),
-            ("archive.tar.gz", true),
-            ("a.b/c", false),
-            ("a.png/c", false),
-            ("lib.so.6", false),
-            (".png", true),
-            ("png", false),
-            ("x.", false),
-            ("", false),
+    fn the_settings_say_where_homes_are() {
+        let env = [("HOME", "/home/u"), (SAFE_ROOT, "/home/u/proj")];
+        let denied = |settings: Settings, path: &str| {
+            let cx = ToolContext::new("/w").with_settings(settings.with_env(env));
+            write::denied(&places(&cx), &Target::unresolved(Path::new(path)), Writer::FileTool)
+                .map(Class::name)
+        };
+        for (home, path, expected) in [
+            ("", "/home/u/.hermes/.env", Some("credential")),
+            ("/h", "/h/.env", Some("credential")),
+            ("/h", "/home/u/.hermes/x", Some("safe_root")),
+            ("/h/profiles/p", "/h/.env", Some("credential")),
+            ("/h", "/home/u/.ssh/x", Some("credential")),
+            ("/h", "/home/u/proj/x", None),
         ] {
-            assert_eq!(has_binary_extension(path), expected, "{path}");
+            assert_eq!(denied(Settings::new(home), path), expected, "{home} {path}");
         }
     }
 
     #[test]
-    fn devices_and_process_secrets() {
+    fn what_a_search_leaves_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        std::fs::write(root.join("key.pem"), "-----BEGIN PRIVATE KEY-----\nx\n").unwrap();
+        std::fs::write(root.join("cert.pem"), "-----BEGIN CERTIFICATE-----\nx\n").unwrap();
+        let secrets = Secrets::of(&ToolContext::new("/w").with_settings(Settings::new("/h")));
         for (path, expected) in [
-            ("/dev/urandom", true),
-            ("/dev/./zero", true),
-            ("/tmp/../dev/tty", true),
-            ("/dev/fd/0", true),
-            ("/dev/fd/3", false),
-            ("/dev/null", false),
-            ("/proc/self/environ", true),
-            ("/proc/12/task/13/maps", true),
-            ("/proc/self/fd/1", true),
-            ("/proc/self/fd/7", false),
-            ("/proc/kmsg", true),
-            ("/proc/../proc/kcore", true),
-            ("/dev/kmsg", true),
-            ("/sys/kernel/debug/tracing/trace_pipe", true),
-            ("/sys/kernel/tracing/per_cpu/cpu0/trace_pipe_raw", true),
-            ("/sys/kernel/tracing/trace", false),
-            ("/home/u/trace_pipe", false),
-            ("/proc/self/kmsg", false),
-            ("/proc/cpuinfo", false),
-            ("/proc/cmdline", false),
-            ("/proc/self/status", false),
-            ("/home/u/dev/zero", false),
+            (root.join("key.pem"), true),
+            (root.join("cert.pem"), false),
+            (root.join("gone.pem"), true),
+            ("/w/.env".into(), true),
+            ("/w/.env.example".into(), false),
+            ("/h/auth.json".into(), true),
         ] {
-            assert_eq!(is_blocked_device(Path::new(path)), expected, "{path}");
-        }
-    }
-
-    #[test]
-    fn secrets() {
-        let cx = ToolContext::new("/w").with_settings(Settings::new("/h"));
-        for (path, expected) in [
-            ("/w/.env", true),
-            ("/w/.ENV.Local", true),
-            ("/w/.env.example", false),
-            ("/w/env", false),
-            ("/h/auth.json", true),
-            ("/w/auth.json", false),
-            ("/h/mcp-tokens/x.json", true),
-            ("/h/mcp-tokens2", false),
-            ("/h/skills/.hub/a", true),
-            ("/h/config.yaml", false),
-        ] {
-            assert_eq!(is_secret(&cx, Path::new(path)), expected, "{path}");
+            assert_eq!(secrets.hide(&path), expected, "{path:?}");
         }
     }
 }

@@ -6,6 +6,7 @@ mod diff;
 mod display_text;
 mod edit;
 mod fault;
+mod folder;
 mod format_gate;
 mod guard;
 mod lock;
@@ -16,6 +17,7 @@ mod path;
 mod read_file;
 mod search;
 mod search_files;
+mod shown;
 mod store;
 mod suggest;
 mod text;
@@ -24,7 +26,6 @@ mod write_file;
 
 pub use args::{MAX_SEARCH_LIMIT, Paging, normalize_pagination};
 pub use closest::closest_lines;
-pub use guard::{has_binary_extension, is_blocked_device};
 
 hermes_registry::tools![
     read_file::READ_FILE,

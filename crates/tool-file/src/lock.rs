@@ -104,7 +104,7 @@ fn open(path: &Path) -> Option<File> {
     if !std::fs::metadata(path).ok()?.is_file() {
         return None;
     }
-    open::open(path).or_else(|_| File::options().write(true).open(path)).ok()
+    open::open(path).or_else(|_| open::open_to_write(path)).ok()
 }
 
 fn is_at(file: &File, path: &Path) -> bool {
@@ -125,13 +125,13 @@ fn is_bad_handle(_: &io::Error) -> bool {
 }
 
 #[cfg(unix)]
-fn same_file(a: &Metadata, b: &Metadata) -> bool {
+pub(crate) fn same_file(a: &Metadata, b: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
 #[cfg(not(unix))]
-fn same_file(a: &Metadata, b: &Metadata) -> bool {
+pub(crate) fn same_file(a: &Metadata, b: &Metadata) -> bool {
     a.created().ok() == b.created().ok()
 }
 

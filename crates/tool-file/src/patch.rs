@@ -73,7 +73,6 @@ struct Args {
     /// Allows a change of what belongs to another profile. Set it only when the user asked for
     /// that.
     #[serde(default)]
-    #[expect(dead_code, reason = "part of the schema; the profiles' guard reads it")]
     cross_profile: bool,
 }
 
@@ -132,6 +131,7 @@ impl<'a> Target<'a> {
         let path = resolve(cx, spelling)?;
         guard::refuse_device(&path)?;
         guard::refuse_secret(cx, &path)?;
+        guard::refuse_write(cx, &path, args.cross_profile)?;
         Ok(Self { spelling, path, old, new, all: args.replace_all })
     }
 

@@ -1,15 +1,11 @@
 //! From the path a model writes to the place on disk it means.
 
-use std::collections::VecDeque;
-use std::ffi::OsString;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
+use hermes_guard::paths::links::{self, FollowError, Followed};
 use hermes_registry::{ToolContext, ToolError};
 
 use crate::fault::Fault;
-
-/// How many symbolic links are followed before a path counts as a loop; the kernel's own limit.
-const MAX_LINKS: usize = 40;
 
 /// A path that was looked up once and is used from then on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +25,7 @@ impl Resolved {
         if !self.relative {
             return None;
         }
-        let root = follow(cx.cwd()).map_or_else(|_| cx.cwd().to_owned(), |(real, _)| real);
+        let root = real(cx.cwd());
         (!self.real.starts_with(&root)).then(|| {
             format!(
                 "the relative path led outside the working directory {}: the file is {}",
@@ -41,7 +37,7 @@ impl Resolved {
 
     /// The path as it is shown in diffs: relative to the working directory where it lies below it.
     pub(crate) fn label(&self, cx: &ToolContext) -> String {
-        let root = follow(cx.cwd()).map_or_else(|_| cx.cwd().to_owned(), |(real, _)| real);
+        let root = real(cx.cwd());
         let shown = self.real.strip_prefix(&root).unwrap_or(&self.real);
         shown.display().to_string().trim_start_matches('/').to_owned()
     }
@@ -53,8 +49,14 @@ pub(crate) fn resolve(cx: &ToolContext, path: &str) -> Result<Resolved, ToolErro
         return Err(Fault::NotFound.error("no path holds a NUL character"));
     }
     let (given, relative) = absolute(cx, path)?;
-    let (real, hops) = follow(&given).map_err(|TooManyLinks| {
-        Fault::Io.error(format!("too many symbolic links on the way to {}", given.display()))
+    let Followed { real, hops } = follow(&given).map_err(|err| {
+        Fault::Io.error(match err {
+            FollowError::TooManyLinks => {
+                format!("too many symbolic links on the way to {}", given.display())
+            }
+            FollowError::TooLong => "the path is longer than any path can be".to_owned(),
+            _ => format!("can't find out where {} leads", given.display()),
+        })
     })?;
     Ok(Resolved { given, real, hops, relative })
 }
@@ -79,63 +81,15 @@ fn absolute(cx: &ToolContext, path: &str) -> Result<(PathBuf, bool), ToolError> 
     Ok((cx.cwd().join(path), true))
 }
 
-#[derive(Debug)]
-struct TooManyLinks;
-
-/// Follows symbolic links part by part, as the kernel does: `..` after a link leaves the link's
-/// target. Parts that don't exist are kept, so that a file to be created has a path too.
-fn follow(path: &Path) -> Result<(PathBuf, Vec<PathBuf>), TooManyLinks> {
-    let mut hops = vec![path.to_owned()];
-    let mut real = PathBuf::new();
-    let mut todo: VecDeque<OsString> = parts(path);
-    while let Some(part) = todo.pop_front() {
-        match Path::new(&part).components().next() {
-            Some(Component::ParentDir) => {
-                real.pop();
-            }
-            Some(Component::Normal(name)) => {
-                let next = real.join(name);
-                let Ok(target) = std::fs::read_link(&next) else {
-                    real = next;
-                    continue;
-                };
-                if hops.len() > MAX_LINKS {
-                    return Err(TooManyLinks);
-                }
-                let rest: PathBuf = todo.iter().collect();
-                let place = real.join(&target);
-                hops.push(if rest.as_os_str().is_empty() { place } else { place.join(rest) });
-                if target.is_absolute() {
-                    real = PathBuf::new();
-                }
-                for part in parts(&target).into_iter().rev() {
-                    todo.push_front(part);
-                }
-            }
-            Some(Component::RootDir | Component::Prefix(_)) => real.push(part),
-            Some(Component::CurDir) | None => {}
-        }
-    }
-    Ok((real, hops))
+/// Where links lead on this machine. What can't be read is taken for no link: opening it says
+/// what is wrong with it.
+pub(crate) fn follow(path: &Path) -> Result<Followed, FollowError> {
+    links::follow(path, |link| Ok(std::fs::read_link(link).ok()))
 }
 
-fn parts(path: &Path) -> VecDeque<OsString> {
-    path.components().map(|part| part.as_os_str().to_owned()).collect()
-}
-
-/// `path` without `.` and `..`, by its letters alone.
-pub(crate) fn lexical(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                out.pop();
-            }
-            part => out.push(part),
-        }
-    }
-    out
+/// A path without links; as it is where they can't be followed.
+fn real(path: &Path) -> PathBuf {
+    follow(path).map_or_else(|_| path.to_owned(), |followed| followed.real)
 }
 
 #[cfg(all(test, unix))]

@@ -4,6 +4,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 
+use hermes_guard::paths::binary;
 use hermes_registry::{
     Concurrency, Exposure, ResultLimit, ToolContext, ToolError, ToolOutput, ToolResult, register,
 };
@@ -16,6 +17,7 @@ use crate::fault::{Fault, check_interrupt, io_error};
 use crate::guard;
 use crate::open::open;
 use crate::path::{Resolved, resolve};
+use crate::shown::Shown;
 use crate::suggest::similar_paths;
 use crate::text::Encoding;
 use crate::window::{Request, Window, read_window};
@@ -90,11 +92,14 @@ fn read_file(args: Args, cx: ToolContext) -> ToolResult {
     let (mut file, metadata) = open_text(&path, spelling)?;
     let head = sample(&mut file).map_err(|err| io_error("read", &path.real, &err))?;
     refuse_binary(&path, &head)?;
-    let window = read_window(&head, file, request, || check_interrupt(&cx).map_err(Failure::Tool))
-        .map_err(|failure| match failure {
-            Failure::Tool(err) => err,
-            Failure::Io(err) => io_error("read", &path.real, &err),
-        })?;
+    let mut window =
+        read_window(&head, file, request, || check_interrupt(&cx).map_err(Failure::Tool)).map_err(
+            |failure| match failure {
+                Failure::Tool(err) => err,
+                Failure::Io(err) => io_error("read", &path.real, &err),
+            },
+        )?;
+    Shown::of(cx.settings()).numbered(&mut window.content);
     Ok(answer(window, request, metadata.len()))
 }
 
@@ -118,19 +123,20 @@ pub(crate) fn open_text(path: &Resolved, spelling: &str) -> Result<(File, Metada
         return Err(directory_error(path));
     }
     let name = path.real.to_string_lossy();
-    if guard::has_image_extension(&name) {
+    if binary::has_image_extension(&name) {
         return Err(Fault::Binary.error(format!(
             "{} is an image; it can be looked at by a tool that sees images, not read as text",
             path.given.display()
         )));
     }
-    if guard::has_binary_extension(&name) {
+    if binary::has_binary_extension(&name) {
         return Err(binary_error(path));
     }
     let opened = open(&path.real).and_then(|file| Ok((file.metadata()?, file)));
-    let (metadata, file) = opened.map_err(|err| io_error("open", &path.real, &err))?;
+    let (metadata, mut file) = opened.map_err(|err| io_error("open", &path.real, &err))?;
     // It may have been swapped since it was looked at.
     guard::refuse_special(path, &metadata)?;
+    guard::refuse_private_key(path, &mut file)?;
     Ok((file, metadata))
 }
 

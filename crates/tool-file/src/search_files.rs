@@ -229,7 +229,8 @@ impl Search<'_> {
             walk::files(self.cx, &self.root.real, None, self.deadline)?;
         let mut found = pattern.select(&self.root.real, entries);
         let all = found.len();
-        found.retain(|entry| !guard::is_secret(self.cx, entry.path()));
+        let secrets = guard::Secrets::of(self.cx);
+        found.retain(|entry| !secrets.hide(entry.path()));
         let omitted = all - found.len();
         let page: Vec<Value> =
             self.page(&found).map(|entry| self.root.show(entry.path()).into()).collect();

@@ -1,14 +1,16 @@
 //! Writing a file so that it is whole at any moment: the old content or the new.
 
-use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, Seek, Write};
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
 use hermes_registry::ToolError;
 use tempfile::NamedTempFile;
 
 use crate::fault::{Fault, io_error};
+use crate::folder::Folder;
 use crate::lock::{self, Held};
+use crate::open::{open, open_to_write};
 
 /// How a file was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,8 +128,10 @@ fn refuse_changed(path: &Path, old: &Metadata) -> Result<(), Failure> {
 
 /// Puts a new file in the place of the old one, and gives it back locked.
 fn replace(path: &Path, old: Option<&Metadata>, bytes: &[u8]) -> Result<File, Failure> {
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    let mut temp = new_file(folder)?;
+    // Declared first, so that it is let go of after the temporary file in it.
+    let folder = Folder::of(path)?;
+    let place = folder.file(path);
+    let mut temp = new_file(folder.path())?;
     temp.write_all(bytes)?;
     if let Some(old) = old {
         keep_properties(path, old, temp.as_file())?;
@@ -136,15 +140,15 @@ fn replace(path: &Path, old: Option<&Metadata>, bytes: &[u8]) -> Result<File, Fa
     lock::lock_new(temp.as_file());
     let new = if let Some(old) = old {
         refuse_changed(path, old)?;
-        temp.persist(path).map_err(|err| err.error)?
+        temp.persist(&place).map_err(|err| err.error)?
     } else {
-        temp.persist_noclobber(path).map_err(|err| match err.error.kind() {
+        temp.persist_noclobber(&place).map_err(|err| match err.error.kind() {
             io::ErrorKind::AlreadyExists => Failure::Changed,
             _ => Failure::Io(err.error),
         })?
     };
     // Makes the rename last. Some file systems can't, and the content is safe either way.
-    if let Ok(folder) = File::open(folder) {
+    if let Ok(folder) = File::open(folder.path()) {
         let _ = folder.sync_all();
     }
     Ok(new)
@@ -155,12 +159,14 @@ fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
     builder.prefix(".hermes-").suffix(".tmp");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
+    // The path in the message would be one that nobody gave.
+    builder.tempfile_in(folder).map_err(|err| err.kind().into())
 }
 
 fn overwrite(path: &Path, old: &Metadata, bytes: &[u8]) -> Result<(), Failure> {
-    let before = std::fs::read(path)?;
-    let mut file = OpenOptions::new().write(true).open(path)?;
+    let mut before = Vec::new();
+    open(path)?.read_to_end(&mut before)?;
+    let mut file = open_to_write(path)?;
     refuse_changed(path, old)?;
     let written = write_from_start(&mut file, bytes);
     if written.is_err() {

@@ -58,7 +58,6 @@ struct Args {
     /// Allows a write to what belongs to another profile. Set it only when the user asked for
     /// that.
     #[serde(default)]
-    #[expect(dead_code, reason = "part of the schema; the profiles' guard reads it")]
     cross_profile: bool,
 }
 
@@ -70,9 +69,10 @@ fn require_path_and_content(schema: &mut schemars::Schema) {
 fn write_file(args: Args, cx: ToolContext) -> ToolResult {
     let spelling = args::path("write_file", &args.path)?;
     let content = args::text("write_file", "content", &args.content)?;
-    display_text::refuse_numbered_rows(content)?;
     let path = resolve(&cx, spelling)?;
     guard::refuse_device(&path)?;
+    guard::refuse_write(&cx, &path, args.cross_profile)?;
+    display_text::refuse_numbered_rows(content)?;
     check_interrupt(&cx)?;
 
     let mut held = lock::hold(&cx, &path.real)?;
@@ -119,6 +119,8 @@ fn propose(args: &Value, cx: &ToolContext) -> Result<Vec<EditProposal>, ToolErro
     let path = resolve(cx, args::path("write_file", args.get("path").unwrap_or(&none))?)?;
     let content = args::text("write_file", "content", args.get("content").unwrap_or(&none))?;
     guard::refuse_device(&path)?;
+    let cross_profile = args.get("cross_profile").and_then(Value::as_bool).unwrap_or_default();
+    guard::refuse_write(cx, &path, cross_profile)?;
     let old = existing(&path, "")?;
     let old = match &old {
         Some(metadata) => Before::of(&path.real, Some(metadata))?.text,

@@ -2,9 +2,11 @@
 //! of a case into a call and its result into JSON.
 
 mod definitions;
+mod file_tools;
 mod guard;
 mod hooks;
 mod limits;
+mod paths;
 mod registry;
 mod schema;
 mod search;
@@ -25,9 +27,11 @@ pub(crate) enum Binding {
 
 const AREAS: &[&[(&str, Binding)]] = &[
     definitions::AREA,
+    file_tools::AREA,
     hooks::AREA,
     guard::AREA,
     limits::AREA,
+    paths::AREA,
     registry::AREA,
     schema::AREA,
     search::AREA,

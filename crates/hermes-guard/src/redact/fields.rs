@@ -1,7 +1,7 @@
 //! Secrets that are known by the name before them: settings, fields and headers.
 
 use super::keys::{has_secret_part, is_count, is_secret_key};
-use super::mask::push_masked;
+use super::mask::{push_hidden, push_masked};
 use super::rules::Rule;
 
 /// Part of a name that may make it secret.
@@ -107,10 +107,10 @@ pub(super) const RULES: [Rule; 6] = [
             "(?i)((?:proxy-)?authorization[\\\\\"']*[ \\t]*[:=][ \\t]*[\\\\\"']*)",
             "([A-Za-z][A-Za-z0-9_-]*[ \\t]+)?([^\\s\"'\\\\]+)",
         ),
-        replace: |out, found, _| {
+        replace: |out, found, at| {
             out.push_str(&found[1]);
             out.push_str(found.get(2).map_or("", |scheme| scheme.as_str()));
-            push_masked(out, &found[3]);
+            push_hidden(out, &found[3], at.mode);
         },
         ..Rule::DEFAULT
     },
@@ -120,19 +120,19 @@ pub(super) const RULES: [Rule; 6] = [
             "(?i)((?:x-api-key|x-goog-api-key|api-key|apikey|x-api-token|x-auth-token|",
             "x-access-token|private-token|x-csrf-token)[\\\\\"']*[ \\t]*:[ \\t]*[\\\\\"']*)([^\\s\"'\\\\,;]+)",
         ),
-        replace: |out, found, _| {
+        replace: |out, found, at| {
             out.push_str(&found[1]);
-            push_masked(out, &found[2]);
+            push_hidden(out, &found[2], at.mode);
         },
         ..Rule::DEFAULT
     },
     Rule {
         hint: "(?i)cookie",
         pattern: "(?i)((?:^|[^A-Za-z0-9_])(?:set-)?cookie[\\\\\"']*[ \\t]*:[ \\t]*[\\\\\"']*)([^\\n\\r\"'\\\\]+)",
-        replace: |out, found, _| {
+        replace: |out, found, at| {
             out.push_str(&found[1]);
-            for (at, pair) in found[2].split(';').enumerate() {
-                if at > 0 {
+            for (index, pair) in found[2].split(';').enumerate() {
+                if index > 0 {
                     out.push(';');
                 }
                 match pair.split_once('=') {
@@ -143,7 +143,7 @@ pub(super) const RULES: [Rule; 6] = [
                     {
                         out.push_str(name);
                         out.push('=');
-                        push_masked(out, value.trim());
+                        push_hidden(out, value.trim(), at.mode);
                     }
                     _ => out.push_str(pair),
                 }

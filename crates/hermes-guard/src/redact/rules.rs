@@ -73,7 +73,7 @@ pub(super) fn apply(text: &str, mode: Mode) -> Cow<'_, str> {
             text = Cow::Owned(changed);
         }
     }
-    if let Some(changed) = urls::form(&text) {
+    if let Some(changed) = urls::form(&text, mode) {
         text = Cow::Owned(changed);
     }
     text

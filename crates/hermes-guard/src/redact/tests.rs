@@ -247,3 +247,27 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_is_hidden_in_a_file_is_a_marker_and_keeps_its_lines() {
+    let key = "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabcd\n-----END RSA PRIVATE KEY-----\nb\n";
+    for text in [
+        key,
+        "a\n-----BEGIN PRIVATE KEY-----\nMIIE\n",
+        "postgres://u:hunter22@h/db\n",
+        "https://tokentoken@h/\n",
+        "Authorization: Bearer abcdefghijklmnop\nx-api-key: abcdefghijkl\n",
+        "Cookie: session=abcdefgh; path=/\n",
+        "123456789:abcdefghijklmnopqrstuvwxyz0123456789\n",
+        "call +14155550123\n",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcdef\n",
+        "AccountKey=abcdefghijklmnop\n",
+        "user=a&password=hunter22",
+    ] {
+        let shown = redact(text, Mode::FileRead);
+        assert!(shown.contains("«redacted:"), "{text} {shown}");
+        assert!(!shown.contains("***") && !shown.contains("..."), "{shown}");
+        assert_eq!(shown.matches('\n').count(), text.matches('\n').count(), "{shown}");
+        assert_eq!(redact(&shown, Mode::FileRead), shown);
+    }
+}

@@ -1,8 +1,8 @@
 //! Secrets that are known by their own looks.
 
 use super::Mode;
-use super::mask::{HIDDEN, MARKER, push_masked};
-use super::rules::Rule;
+use super::mask::{HIDDEN, push_hidden, push_marker, push_masked};
+use super::rules::{Match, Rule};
 
 /// Prefixes that vendors give to their tokens.
 const VENDORS: &str = concat!(
@@ -40,9 +40,7 @@ pub(super) const RULES: [Rule; 3] = [
                 return;
             };
             if at.mode == Mode::FileRead {
-                out.push_str(MARKER);
-                out.push_str(prefix);
-                out.push_str("…»");
+                push_marker(out, prefix);
             } else {
                 push_masked(out, &format!("{prefix}{rest}"));
             }
@@ -52,14 +50,22 @@ pub(super) const RULES: [Rule; 3] = [
     Rule {
         hint: "(?i)AccountKey=",
         pattern: "(?i)(AccountKey=)([A-Za-z0-9+/=]{10,})",
-        replace: |out, found, _| keep_then_mask(out, found),
+        replace: |out, found, at| keep_then_mask(out, found, at),
         ..Rule::DEFAULT
     },
     // To the end of the text if the end of the key was cut off.
     Rule {
         hint: "PRIVATE KEY",
         pattern: "(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|\\z)",
-        replace: |out, _, _| out.push_str("[private key removed]"),
+        replace: |out, found, at| {
+            if at.mode == Mode::FileRead {
+                push_marker(out, "private-key");
+                // Lines are numbered where files are read.
+                out.extend(found[0].matches('\n'));
+            } else {
+                out.push_str("[private key removed]");
+            }
+        },
         ..Rule::DEFAULT
     },
 ];
@@ -70,21 +76,24 @@ pub(super) const LATER_RULES: [Rule; 3] = [
     Rule {
         hint: "[0-9]{6}:",
         pattern: "((?:^|[^0-9])[0-9]{6,}:)([A-Za-z0-9_-]{30,})",
-        replace: |out, found, _| keep_then_mask(out, found),
+        replace: |out, found, at| keep_then_mask(out, found, at),
         ..Rule::DEFAULT
     },
     Rule {
         hint: "eyJ",
         pattern: "(^|[^A-Za-z0-9_-])(eyJ[A-Za-z0-9_-]{10,}(?:\\.[A-Za-z0-9_=-]{4,}){0,2})",
-        replace: |out, found, _| keep_then_mask(out, found),
+        replace: |out, found, at| keep_then_mask(out, found, at),
         ..Rule::DEFAULT
     },
     Rule {
         hint: "\\+[1-9][0-9]{6}",
         pattern: "(^|[^A-Za-z0-9_+])(\\+[1-9][0-9]{6,14})\\b",
-        replace: |out, found, _| {
+        replace: |out, found, at| {
             out.push_str(&found[1]);
             let number = &found[2];
+            if at.mode == Mode::FileRead {
+                return push_marker(out, "+");
+            }
             let shown = if number.len() > 8 { 4 } else { 2 };
             out.extend(number.chars().take(shown));
             out.push_str(HIDDEN);
@@ -95,7 +104,7 @@ pub(super) const LATER_RULES: [Rule; 3] = [
 ];
 
 /// Keeps the first group, masks the second.
-fn keep_then_mask(out: &mut String, found: &regex::Captures<'_>) {
+fn keep_then_mask(out: &mut String, found: &regex::Captures<'_>, at: &Match<'_>) {
     out.push_str(&found[1]);
-    push_masked(out, &found[2]);
+    push_hidden(out, &found[2], at.mode);
 }

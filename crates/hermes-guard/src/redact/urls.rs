@@ -2,7 +2,7 @@
 
 use super::Mode;
 use super::keys::{decoded, is_secret_parameter};
-use super::mask::{HIDDEN, push_masked};
+use super::mask::{HIDDEN, push_hidden};
 use super::rules::Rule;
 
 pub(super) const RULES: [Rule; 4] = [
@@ -22,7 +22,7 @@ pub(super) const RULES: [Rule; 4] = [
             if is_template && !at.mode.names_count() {
                 out.push_str(password);
             } else {
-                push_masked(out, password);
+                push_hidden(out, password, at.mode);
             }
             out.push_str(&found[3]);
         },
@@ -32,9 +32,9 @@ pub(super) const RULES: [Rule; 4] = [
     Rule {
         hint: "://",
         pattern: "([A-Za-z][A-Za-z0-9+.-]*://)([^\\s/:@?#\"'`]{8,})(@)",
-        replace: |out, found, _| {
+        replace: |out, found, at| {
             out.push_str(&found[1]);
-            push_masked(out, &found[2]);
+            push_hidden(out, &found[2], at.mode);
             out.push_str(&found[3]);
         },
         ..Rule::DEFAULT
@@ -80,7 +80,7 @@ fn holds_secret_parameter(value: &str) -> bool {
 }
 
 /// The text with the secrets masked if it is a form and nothing else: `a=1&b=2`.
-pub(super) fn form(text: &str) -> Option<String> {
+pub(super) fn form(text: &str, mode: Mode) -> Option<String> {
     let trimmed = text.trim();
     let is_form = trimmed.contains('&')
         && !trimmed.contains(|c: char| c.is_whitespace() || matches!(c, '?' | '"' | '<' | '>'))
@@ -99,7 +99,7 @@ pub(super) fn form(text: &str) -> Option<String> {
             Some((name, value)) if is_secret_parameter(name.trim()) => {
                 out.push_str(name);
                 out.push('=');
-                push_masked(&mut out, value);
+                push_hidden(&mut out, value, mode);
             }
             _ => out.push_str(pair),
         }

@@ -11,6 +11,7 @@ use super::pattern::Pattern;
 use super::walk::{self, Files};
 use crate::fault::check_interrupt;
 use crate::guard;
+use crate::shown::Shown;
 
 /// How many results a search counts before it stops.
 const SCAN_CAP: u64 = 10_000;
@@ -74,6 +75,7 @@ pub(crate) fn scan(
     let mut paths: Vec<PathBuf> =
         files.entries.into_iter().map(ignore::DirEntry::into_path).collect();
     paths.sort_unstable_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
+    let secrets = guard::Secrets::of(cx);
     let goes_on = || cx.check_interrupt().is_ok() && Instant::now() < deadline;
     let mut found = 0;
     for batch in paths.chunks(BATCH) {
@@ -93,7 +95,7 @@ pub(crate) fn scan(
             if count == 0 {
                 continue;
             }
-            if guard::is_secret(cx, path) {
+            if secrets.hide(path) {
                 scan.omitted += count;
                 continue;
             }
@@ -141,6 +143,7 @@ impl Scan {
         context: usize,
     ) -> Result<Vec<(PathBuf, Vec<Row>)>, ToolError> {
         let (mut skip, mut left) = (offset as u64, limit);
+        let shown = Shown::of(cx.settings());
         let mut chars = 0;
         let mut page = Vec::new();
         for hit in &self.hits {
@@ -160,6 +163,7 @@ impl Scan {
                 continue;
             };
             skip = 0;
+            rows.iter_mut().for_each(|row| shown.row(row));
             if page.is_empty()
                 && let Some(first) = rows.first_mut()
             {

@@ -3,6 +3,7 @@
 #![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests aren't seen as tests")]
 
 mod declarations;
+mod guards;
 mod patch;
 mod read;
 mod search;
