@@ -344,7 +344,7 @@ proptest! {
         ][..]),
         around in proptest::collection::vec(prop::sample::select(&[
             ("sudo ", ""), ("(", ")"), ("{ ", "; }"), ("echo a && ", ""), ("", " | cat"), ("", "; ls"),
-            ("if true; then ", "; fi"), ("A=1 ", ""), ("echo $(", ")"), ("echo \"$(", ")\""),
+            ("if true; then ", "; fi"), ("A=1 ", ""), ("echo $( ", ")"), ("echo \"$( ", ")\""),
             ("nohup ", " &"), ("cat <<E\nit's\nE\n", ""), ("# it's\n", ""), ("timeout 5 ", " 2>&1"),
         ][..]), 0..5),
     ) {

@@ -125,6 +125,9 @@ pub(super) static WRITE_SYSTEM: &[Row] = &[
     file(Root, "run/docker.sock", System),
     file(Root, "var/run/docker.sock", System),
     file(Active, "config.yaml", System),
+    // What says which hooks may run, and what tells afterwards.
+    file(Hermes, "shell-hooks-allowlist.json", System),
+    file(Hermes, "logs/tool-calls.jsonl", System),
 ];
 
 /// What [`WRITE_SYSTEM`] doesn't mean: where macOS keeps temporary files.

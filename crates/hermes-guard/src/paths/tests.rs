@@ -139,6 +139,8 @@ fn write_classes() {
         ("/home/u/.hermes/state.db-wal", Some(Session)),
         ("/home/u/.hermes/sessions/a/b.json", Some(Session)),
         ("/home/u/.hermes/profiles/work/config.yaml", Some(System)),
+        ("/home/u/.hermes/shell-hooks-allowlist.json", Some(System)),
+        ("/home/u/.hermes/logs/tool-calls.jsonl", Some(System)),
         ("/home/u/.hermes/config.yaml", None),
         ("/home/u/.hermes/memories/M.md", None),
         ("/w/.env", None),
