@@ -22,6 +22,13 @@ pub(super) fn is_of_type(value: &Value, name: &str) -> bool {
     }
 }
 
+/// Whether a value is of a type, or nobody knows: a type that JSON Schema doesn't have says
+/// nothing, to the validator neither.
+fn may_be_of_type(value: &Value, name: &str) -> bool {
+    const KNOWN: [&str; 7] = ["string", "boolean", "null", "array", "object", "number", "integer"];
+    is_of_type(value, name) || !KNOWN.contains(&name)
+}
+
 impl<'s> Coercion<'s> {
     /// Whether the value fits; `true` where nothing is known, `false` when out of fuel.
     pub(super) fn accepts(&mut self, schema: &'s Value, value: &Value, depth: u32) -> bool {
@@ -44,9 +51,9 @@ impl<'s> Coercion<'s> {
 
     fn accepts_itself(&self, node: &Map<String, Value>, value: &Value) -> bool {
         let type_fits = match node.get("type") {
-            Some(Value::String(name)) => is_of_type(value, name),
+            Some(Value::String(name)) => may_be_of_type(value, name),
             Some(Value::Array(names)) => {
-                names.iter().filter_map(Value::as_str).any(|name| is_of_type(value, name))
+                names.iter().filter_map(Value::as_str).any(|name| may_be_of_type(value, name))
             }
             _ => true,
         };

@@ -152,3 +152,15 @@ fn unions_that_multiply_end() {
     }
     coerce(&schema, &mut json!({"p": value}));
 }
+
+#[test]
+fn a_type_that_does_not_exist_says_nothing() {
+    // Found by fuzzing: `false` fits the second branch and was wrapped for the first.
+    let schema = json!({"additionalProperties": {"oneOf": [
+        {"type": "array"},
+        {"allOf": [{"anyOf": [{"type": "other"}, {"type": "string"}]}, {"type": "boolean"}]},
+    ]}});
+    let mut args = json!({"a": false});
+    coerce(&schema, &mut args);
+    assert_eq!(args, json!({"a": false}));
+}
