@@ -21,7 +21,9 @@ mod matcher;
 mod register;
 mod response;
 mod script;
+mod slips;
 mod spill;
+mod stdout;
 mod words;
 
 pub use config::{HooksConfig, ShellHookSpec, parse_hooks_config};
@@ -29,6 +31,6 @@ pub use consent::{Allowlist, Consent};
 pub use hook::{Answer, ShellHook};
 pub use matcher::Matcher;
 pub use register::{Configured, ShellHooks};
-pub use response::parse_stdout;
 pub use script::Script;
 pub use spill::{SpillSettings, Spilled, spill};
+pub use stdout::{parse_stdout, understand};
