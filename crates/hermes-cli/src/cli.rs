@@ -16,7 +16,7 @@ pub(crate) use hooks::{Hooks, HooksTest};
     version,
     arg_required_else_help = true,
     after_help = "Exit codes: 0 done, 1 a tool or an operation failed, 2 bad input, 3 blocked, \
-                  130 interrupted.\nWith --json, results are JSON on stdout; everything else is \
+                  130, 143 and 129 ended by Ctrl-C, SIGTERM and SIGHUP.\nWith --json, results are JSON on stdout; everything else is \
                   for people. Errors go to stderr."
 )]
 pub(crate) struct Cli {

@@ -15,7 +15,7 @@ pub(crate) fn accepts_all(globals: &Globals, settings: &hermes_registry::Setting
 }
 
 /// Settles which hooks may run: by what was agreed to, by what accepts all, else by asking. Where
-/// nobody can be asked, the others are left out with a warning.
+/// nobody can be asked, the others are left out with a warning, or block calls if they guard them.
 pub(crate) fn settle(hooks: &mut ShellHooks, accepts_all: bool, ui: &Ui) {
     for warning in &hooks.warnings {
         ui.warn(warning);
@@ -42,8 +42,13 @@ pub(crate) fn settle(hooks: &mut ShellHooks, accepts_all: bool, ui: &Ui) {
             Consent::Changed => "was changed since it was approved",
             _ => "is not approved",
         };
+        let then = if hook.blocks_until_approved() {
+            "blocks every call it is about"
+        } else {
+            "doesn't run"
+        };
         ui.warn(format_args!(
-            "the {} hook `{}` {why} and doesn't run; see `hermes hooks approve`",
+            "the {} hook `{}` {why} and {then}; see `hermes hooks approve`",
             hook.spec.event,
             preview::one_line(&hook.spec.command),
         ));

@@ -18,8 +18,12 @@ pub(crate) enum Exit {
     Usage = 2,
     /// The call was blocked.
     Blocked = 3,
+    /// The terminal went away.
+    HungUp = 129,
     /// Somebody pressed Ctrl-C.
     Interrupted = 130,
+    /// Somebody asked the process to end.
+    Terminated = 143,
 }
 
 impl From<Exit> for ExitCode {
@@ -52,6 +56,11 @@ impl Failure {
     pub(crate) fn usage_lines<D: Display>(messages: impl IntoIterator<Item = D>) -> Self {
         let lines = messages.into_iter().map(|message| message.to_string()).collect();
         Self::Told { exit: Exit::Usage, lines }
+    }
+
+    /// Something that was asked to end, which its asker knows.
+    pub(crate) fn stopped(exit: Exit) -> Self {
+        Self::Told { exit, lines: Vec::new() }
     }
 
     /// An operation that failed.

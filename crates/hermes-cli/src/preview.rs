@@ -1,5 +1,6 @@
 //! A call and its result in a few words, for people.
 
+use hermes_guard::redact::{self, Mode};
 use hermes_registry::ToolOutput;
 use hermes_tools::CallOutcome;
 use serde_json::{Map, Value};
@@ -24,20 +25,29 @@ const TELLING_ARGS: [&str; 11] = [
 const TELLING_RESULTS: [&str; 7] =
     ["error", "diff", "matches_text", "content", "output", "text", "message"];
 
-/// The main argument of a call on one line; empty if the call has none.
+/// The main argument of a call on one line, with its secrets masked; empty if the call has none.
 pub(crate) fn arguments(args: &Value) -> String {
     let Some(map) = args.as_object() else { return String::new() };
-    let telling = TELLING_ARGS.iter().find_map(|key| map.get(*key));
-    let first_text = || map.values().find(|value| value.is_string());
-    if let Some(value) = telling.or_else(first_text) {
-        return one_line(&plain(value));
+    let telling = TELLING_ARGS.iter().find_map(|key| map.get_key_value(*key));
+    let first_text = || map.iter().find(|(_, value)| value.is_string());
+    if let Some((key, value)) = telling.or_else(first_text) {
+        // Its name too says whether it is a secret.
+        let alone = Map::from_iter([(key.clone(), value.clone())]);
+        let masked = redact::redact_value(&Value::Object(alone), Mode::Log);
+        let shown = masked.as_object().and_then(|map| map.values().next()).map(plain);
+        return one_line(&shown.unwrap_or_default());
     }
     let lists = map.iter().find_map(|(key, value)| Some((key, value.as_array()?)));
     match lists {
-        Some((key, list)) => format!("{} ({})", one_line(key), list.len()),
+        Some((key, list)) => format!("{} ({})", one_line(&without_secrets(key)), list.len()),
         None if map.is_empty() => String::new(),
-        None => one_line(&args.to_string()),
+        None => one_line(&redact::redact_value(args, Mode::Log).to_string()),
     }
+}
+
+/// A text with its secrets masked, for people.
+pub(crate) fn without_secrets(text: &str) -> String {
+    redact::redact(text, Mode::Log).into_owned()
 }
 
 /// The first lines of a result, and how many more there are.
@@ -143,6 +153,24 @@ mod tests {
         check(json!({"n": 1}), r#"{"n":1}"#);
         check(json!({}), "");
         check(json!(null), "");
+    }
+
+    #[test]
+    fn secrets_are_masked() {
+        let token = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
+        for args in [
+            json!({"command": format!("curl -H 'Authorization: Bearer {token}' x")}),
+            json!({"odd": token}),
+            json!({"urls": ["a", token]}),
+            json!({"n": {"x": token}}),
+            json!({token: [1]}),
+            json!({"password": token}),
+        ] {
+            let shown = arguments(&args);
+            assert!(!shown.contains(token) && !shown.is_empty(), "{shown}");
+        }
+        assert!(!arguments(&json!({"password": "hunter22"})).contains("hunter22"));
+        assert!(!arguments(&json!({"pin": 1, "n": {"api_key": 123_456}})).contains("123456"));
     }
 
     #[test]

@@ -79,7 +79,8 @@ impl Watcher {
             let gate = decision.gate.as_str();
             let style = if decision.passed { DIM } else { BAD };
             // Words of hooks and tools, which may hold anything.
-            let note = preview::cut(&preview::one_line(&decision.note), 200);
+            let note = preview::without_secrets(&decision.note);
+            let note = preview::cut(&preview::one_line(&note), 200);
             let at = decision.at.as_secs_f64() * 1000.0;
             self.line(&format!("  {style}{gate}{style:#} {note} {DIM}after {at:.1} ms{DIM:#}"));
         }

@@ -1,6 +1,7 @@
 //! Running the hooks that listen.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use hermes_task::TaskFailure;
 use serde_json::Value;
@@ -8,6 +9,9 @@ use serde_json::Value;
 use crate::event::{Event, HookEvent};
 use crate::hook::{Hook, HookError, OnError, Reply};
 use crate::verdict::{self, Verdict, merge};
+
+/// Characters of an error that the model is told.
+const MAX_ERROR: usize = 200;
 
 /// All hooks of a host, in the order of their registration. Cheap to clone.
 #[derive(Clone, Default)]
@@ -77,15 +81,13 @@ impl Hooks {
                     }
                 }
             }
-            match reply {
+            match reply.map(|reply| with_words(&*hook, reply)) {
                 Ok(reply @ Reply::Block { .. }) => return (merge([&reply]), changed),
                 Ok(reply) => replies.push(reply),
                 Err(error) => {
                     tracing::warn!(hook = hook.name(), %error, "hook failed");
                     if hook.on_error() == OnError::Block {
-                        let message =
-                            format!("the hook {} failed, so the call was blocked", hook.name());
-                        return (Verdict::Block { message }, changed);
+                        return (Verdict::Block { message: failed(&*hook, &error) }, changed);
                     }
                 }
             }
@@ -124,18 +126,49 @@ impl Hooks {
     }
 }
 
+/// What a hook said; where it decides without a word, with words that name it.
+fn with_words(hook: &dyn Hook, reply: Reply) -> Reply {
+    let is_said = |message: &Option<String>| {
+        message.as_deref().is_some_and(|message| !message.trim().is_empty())
+    };
+    let name = hook.name();
+    match reply {
+        Reply::Block { message } if !is_said(&message) => {
+            Reply::block(format!("the hook {name} blocked the call"))
+        }
+        Reply::Approve { message, rule_key } if !is_said(&message) => {
+            let message = Some(format!("the hook {name} wants a person to agree"));
+            Reply::Approve { message, rule_key }
+        }
+        reply => reply,
+    }
+}
+
+/// What the model is told of a hook whose failure blocks.
+fn failed(hook: &dyn Hook, error: &HookError) -> String {
+    let why: String = error.0.chars().take(MAX_ERROR).collect();
+    format!("the hook {} failed ({why}), so the call was blocked", hook.name())
+}
+
 /// Runs one hook where it can harm nobody.
 async fn run(hook: &Arc<dyn Hook>, event: &Arc<Event>) -> Result<Reply, HookError> {
     let limit = hook.timeout();
     let task = hermes_task::spawn({
         let (hook, event) = (Arc::clone(hook), Arc::clone(event));
-        async move { hook.run(event).await }
+        async move {
+            let started = Instant::now();
+            let reply = hook.run(event).await;
+            (reply, started.elapsed())
+        }
     });
+    let too_long = || Err(HookError(format!("it took longer than {} s", limit.as_secs_f64())));
     match tokio::time::timeout(limit, task).await {
-        Ok(Ok(reply)) => reply,
+        // On the only thread of a runtime a hook that blocks it also blocks the clock.
+        Ok(Ok((_, took))) if took > limit => too_long(),
+        Ok(Ok((reply, _))) => reply,
         Ok(Err(TaskFailure::Panicked(message))) => Err(HookError(format!("it crashed: {message}"))),
         Ok(Err(TaskFailure::Aborted)) => Err(HookError("it was stopped".to_owned())),
-        Err(_) => Err(HookError(format!("it took longer than {} s", limit.as_secs_f64()))),
+        Err(_) => too_long(),
     }
 }
 
@@ -202,5 +235,41 @@ mod tests {
             let (verdict, _) = hooks.pre_tool_call(event(), Ok).await;
             assert!(matches!(verdict, Verdict::Block { .. }), "{verdict:?}");
         }
+    }
+
+    #[tokio::test]
+    async fn an_answer_after_the_time_limit_is_none() {
+        let slow = || {
+            let slow = on(HookEvent::PreToolCall, "slow", |_| async {
+                // Holds the only thread, so that no timer can fire.
+                std::thread::sleep(Duration::from_millis(20));
+                Reply::approve("late")
+            });
+            slow.with_timeout(Duration::from_millis(1))
+        };
+        assert_eq!(Hooks::none().with(slow()).pre_tool_call(event(), Ok).await.0, Verdict::Go);
+        let hooks = Hooks::none().with(slow().blocking_on_error());
+        let (verdict, _) = hooks.pre_tool_call(event(), Ok).await;
+        let Verdict::Block { message } = verdict else { panic!("{verdict:?}") };
+        assert!(message.contains("slow") && message.contains("longer than"), "{message}");
+    }
+
+    #[tokio::test]
+    async fn who_decides_without_a_word_is_named() {
+        let ask = |name: &str, message: Option<&str>| {
+            let message = message.map(str::to_owned);
+            on(HookEvent::PreToolCall, name, move |_| {
+                let message = message.clone();
+                async { Reply::Approve { message, rule_key: Some("k".into()) } }
+            })
+        };
+        let asking = Hooks::none().with(ask("first", Some("sure?"))).with(ask("second", None));
+        let message = "sure?; the hook second wants a person to agree".to_owned();
+        let expected = Verdict::Ask { message, rule_key: Some("k".into()) };
+        assert_eq!(asking.pre_tool_call(event(), Ok).await.0, expected);
+        let silent = |_| async { Reply::Block { message: Some(" ".into()) } };
+        let blocking = asking.with(on(HookEvent::PreToolCall, "third", silent));
+        let message = "the hook third blocked the call".to_owned();
+        assert_eq!(blocking.pre_tool_call(event(), Ok).await.0, Verdict::Block { message });
     }
 }

@@ -4,7 +4,6 @@ use serde_json::{Map, Value};
 
 use crate::event::HookEvent;
 use crate::hook::Reply;
-use crate::verdict::DEFAULT_BLOCK;
 
 impl Reply {
     /// What a value means as the reply to `event`. What means nothing there is
@@ -44,10 +43,10 @@ fn verdict(fields: &Map<String, Value>) -> Reply {
     // Both ways of blocking before anything else: whoever says two things is taken at the
     // stricter one.
     if says("action") == Some("block") {
-        return Reply::block(text(["message", "reason"]).unwrap_or(DEFAULT_BLOCK.to_owned()));
+        return Reply::Block { message: text(["message", "reason"]) };
     }
     if says("decision") == Some("block") {
-        return Reply::block(text(["reason", "message"]).unwrap_or(DEFAULT_BLOCK.to_owned()));
+        return Reply::Block { message: text(["reason", "message"]) };
     }
     match says("action") {
         Some("approve") => Reply::Approve {
@@ -98,15 +97,16 @@ mod tests {
             TransformToolResult,
         };
         let block = Reply::block;
+        let silent = || Reply::Block { message: None };
         let go_on = |message: &str| Reply::Continue { message: message.to_owned() };
         let context = |text: &str| Reply::Context { text: text.to_owned() };
         for (event, value, expected) in [
             (PreToolCall, json!({"action": "block", "message": "m", "reason": "r"}), block("m")),
             (PreToolCall, json!({"decision": "block", "message": "m", "reason": "r"}), block("r")),
             (PreToolCall, json!({"decision": "block", "message": "m"}), block("m")),
-            (PreToolCall, json!({"action": "block", "message": ""}), block(DEFAULT_BLOCK)),
-            (PreToolCall, json!({"action": "block", "message": 5}), block(DEFAULT_BLOCK)),
-            (PreToolCall, json!({"action": "approve", "decision": "block"}), block(DEFAULT_BLOCK)),
+            (PreToolCall, json!({"action": "block", "message": ""}), silent()),
+            (PreToolCall, json!({"action": "block", "message": 5}), silent()),
+            (PreToolCall, json!({"action": "approve", "decision": "block"}), silent()),
             (PreToolCall, json!({"decision": "approve"}), Reply::Nothing),
             (PreToolCall, json!({"action": "BLOCK"}), Reply::Nothing),
             (

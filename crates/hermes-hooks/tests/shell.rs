@@ -227,6 +227,72 @@ async fn nothing_runs_before_somebody_agreed_or_after_a_change() {
 }
 
 #[tokio::test]
+async fn a_guard_that_may_not_run_blocks() {
+    let world = World::new();
+    let command = world.script("guard.sh", "echo ran >> ran");
+    let section = json!({
+        "pre_tool_call": [
+            {"command": command, "on_error": "block", "matcher": "term.*"},
+            {"command": world.script("other.sh", "true"), "on_error": "block", "matcher": "web"},
+            {"command": world.script("easy.sh", "true")},
+        ],
+        "post_tool_call": [{"command": command, "on_error": "block"}],
+    });
+    let says = |verdict: Verdict, part: &str| match verdict {
+        Verdict::Block { message } => assert!(message.contains(part), "{message}"),
+        verdict => panic!("{verdict:?}"),
+    };
+    let mut hooks = world.with(section.clone());
+    // Those that can't block are left out; what isn't about the call doesn't block it.
+    assert_eq!(hooks.register(Hooks::none()).names().count(), 2);
+    says(world.verdict(&hooks).await.0, "waits for consent: `hermes hooks approve`");
+    assert!(!world.path().join("ran").exists());
+
+    hooks.ask(|_| true).unwrap();
+    assert_eq!(world.verdict(&hooks).await.0, Verdict::Go);
+    assert!(world.path().join("ran").exists());
+    world.script("guard.sh", "echo changed");
+    says(world.verdict(&world.with(section.clone())).await.0, "was changed since it was approved");
+    fs::remove_file(&command).unwrap();
+    says(world.verdict(&world.with(section.clone())).await.0, "failed");
+
+    let missing = json!({"pre_tool_call": [{"command": "/no/such", "on_error": "block"}]});
+    let mut missing = world.with(missing);
+    assert!(matches!(world.verdict(&missing).await.0, Verdict::Block { .. }));
+    missing.ask(|_| true).unwrap();
+    says(world.verdict(&missing).await.0, "/no/such");
+
+    let settings = world.settings(json!({"hooks": section}));
+    let safe = ShellHooks::of(&settings.with_env([("HERMES_SAFE_MODE", "1")]));
+    assert_eq!(world.verdict(&safe).await.0, Verdict::Go);
+    // The same hook twice is as strict as the stricter one.
+    let twice = [json!({"command": command}), json!({"command": command, "on_error": "block"})];
+    says(world.verdict(&world.with(json!({"pre_tool_call": twice}))).await.0, "consent");
+}
+
+#[tokio::test]
+async fn a_guard_that_says_something_unclear_blocks() {
+    let world = World::new();
+    for (said, is_clear) in [
+        ("blocked!", false),
+        (r#"checking.. {"action":"block"}"#, false),
+        (r#"{"action":"blok"}"#, false),
+        (r#"{"reason":"no"}"#, false),
+        ("{}", true),
+        ("", true),
+    ] {
+        let command = world.script("guard.sh", &format!("cat <<'END'\n{said}\nEND"));
+        for on_error in ["allow", "block"] {
+            let entry = json!({"command": command, "on_error": on_error});
+            let mut hooks = world.with(json!({"pre_tool_call": [entry]}));
+            hooks.ask(|_| true).unwrap();
+            let goes = world.verdict(&hooks).await.0 == Verdict::Go;
+            assert_eq!(goes, is_clear || on_error == "allow", "{said} {on_error}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn settings_accept_all_or_none() {
     let world = World::new();
     let command = world.script("guard.sh", "exit 2");

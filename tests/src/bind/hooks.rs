@@ -47,7 +47,11 @@ fn shell_hook_response(input: &Value, expect: &Value) -> Result<(), String> {
     let event = HookEvent::from_name(event).ok_or_else(|| format!("no event {event:?}"))?;
     let (verdict, message) = match parse_stdout(event, text(input, "stdout")?.as_bytes()) {
         Reply::Nothing => ("none", None),
-        Reply::Block { message } => ("block", message),
+        // A block without words gets them where the replies are put together.
+        block @ Reply::Block { .. } => match merge([&block]) {
+            Verdict::Block { message } => ("block", Some(message)),
+            other => return Err(format!("a block that doesn't block: {other:?}")),
+        },
         Reply::Approve { message, .. } => ("approve", message),
         Reply::Continue { message } => ("continue", Some(message)),
         Reply::Context { text } => ("context", Some(text)),

@@ -3,39 +3,41 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
-use hermes_registry::{CancellationToken, ErrorKind, Services};
+use hermes_registry::{ErrorKind, Services};
 use hermes_tools::{CallOutcome, CallStatus, DryRun, Effect, Gate, ToolCall};
 use serde_json::{Value, json};
 
 use crate::cli::{Call, Globals};
 use crate::exit::{Ended, Exit, Failure};
 use crate::host::Host;
-use crate::interrupt;
+use crate::interrupt::Interrupt;
 use crate::output::Ui;
 use crate::watcher::Watcher;
 
 /// Calls the tool and prints its result as a model would see it.
 pub(crate) fn run(globals: &Globals, asked: Call, ui: &mut Ui) -> Ended {
     let host = Host::for_calls(globals, ui)?;
-    let cancel = CancellationToken::new();
-    let mut options =
-        super::calling_session(&host, &asked.calling, Services::new(), cancel.clone(), ui)?;
+    let interrupt = Interrupt::new();
+    let cancel = interrupt.token().clone();
+    let mut options = super::calling_session(&host, &asked.calling, Services::new(), cancel, ui)?;
     options.observer = Some(Arc::new(Watcher::new(ui, host.settings())));
     let session = host.open(options)?;
     let arguments = arguments(asked.arguments.as_deref())?;
     let call = ToolCall::from_text("call", asked.name, arguments);
     if asked.dry_run {
-        let dry_run =
-            interrupt::run(&cancel, async { Ok(host.runtime.dry_run(&session, call).await) })?;
+        let dry_run = interrupt.run(async { Ok(host.runtime.dry_run(&session, call).await) })?;
         ui.out.json(&report(&dry_run))?;
-        return Ok(gate_exit(&dry_run));
+        return Ok(interrupt.exit().unwrap_or_else(|| gate_exit(&dry_run)));
     }
-    let outcome = interrupt::run(&cancel, async { Ok(host.runtime.call(&session, call).await) })?;
+    let outcome = interrupt.run(async { Ok(host.runtime.call(&session, call).await) })?;
     match outcome.content() {
         Value::String(text) => ui.out.text(&text)?,
         parts => ui.out.json(&parts)?,
     }
-    Ok(exit(&outcome))
+    Ok(match exit(&outcome) {
+        Exit::Success => Exit::Success,
+        exit => interrupt.exit().unwrap_or(exit),
+    })
 }
 
 /// The argument text, wherever it is.

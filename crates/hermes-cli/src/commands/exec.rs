@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hermes_registry::{CancellationToken, MAX_NAME_LEN, Services};
+use hermes_registry::{MAX_NAME_LEN, Services};
 use hermes_tools::{CallOutcome, CallStatus, Runtime, Session, ToolCall};
 use tokio::sync::mpsc;
 use unicode_width::UnicodeWidthStr as _;
@@ -13,7 +13,7 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::cli::{Exec, Globals};
 use crate::exit::{Ended, Exit, Failure};
 use crate::host::Host;
-use crate::interrupt;
+use crate::interrupt::Interrupt;
 use crate::messages::Reader;
 use crate::output::Ui;
 use crate::preview;
@@ -26,7 +26,8 @@ const PREVIEW_LINES: usize = 6;
 /// Runs all messages and prints the tool messages in the order of the calls.
 pub(crate) fn run(globals: &Globals, asked: &Exec, ui: &mut Ui) -> Ended {
     let host = Host::for_calls(globals, ui)?;
-    let cancel = CancellationToken::new();
+    let interrupt = Interrupt::new();
+    let cancel = interrupt.token().clone();
     let watcher = Arc::new(Watcher::new(ui, host.settings()));
     let mut options =
         super::calling_session(&host, &asked.calling, services(), cancel.clone(), ui)?;
@@ -43,7 +44,7 @@ pub(crate) fn run(globals: &Globals, asked: &Exec, ui: &mut Ui) -> Ended {
         tally: Tally::default(),
         messages: 0,
     };
-    let ended = interrupt::run(&cancel, async {
+    let ended = interrupt.run(async {
         loop {
             let batch = tokio::select! {
                 batch = batches.recv() => batch,
@@ -62,8 +63,8 @@ pub(crate) fn run(globals: &Globals, asked: &Exec, ui: &mut Ui) -> Ended {
         ui.status.print(tally.summary(started.elapsed()));
     }
     ended?;
-    Ok(if cancel.is_cancelled() {
-        Exit::Interrupted
+    Ok(if let Some(exit) = interrupt.exit() {
+        exit
     } else if tally.failed > 0 {
         Exit::Failed
     } else if tally.blocked > 0 {

@@ -3,15 +3,14 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use hermes_hooks::shell::{Configured, Consent, ShellHooks};
-use hermes_registry::CancellationToken;
+use hermes_hooks::shell::{Configured, Consent, ShellHooks, understand};
 use serde_json::{Value, json};
 
 use super::hooks_test::made_up;
 use super::problems::Problem;
 use crate::exit::{Ended, Exit, Failure};
 use crate::host::working_directory;
-use crate::interrupt;
+use crate::interrupt::Interrupt;
 use crate::output::Ui;
 use crate::preview::one_line;
 use crate::style::{DIM, GOOD};
@@ -77,19 +76,16 @@ fn try_out(hooks: &ShellHooks, hook: &Configured) -> Result<Vec<String>, Failure
     let args = json!({"command": "echo hello"});
     let event = made_up(hook.spec.event, "terminal", &args, &working_directory(None)?);
     let program = hooks.hook(hook);
-    let run = async { Ok(program.answer(&event).await) };
-    let answer = interrupt::run(&CancellationToken::new(), run)?;
+    let answer = Interrupt::new().run_or_drop(program.answer(&event))?;
     let mut found = Vec::new();
     if let Err(error) = &answer.reply {
         found.push(error.0.clone());
     }
-    if let Some(finished) = &answer.finished {
-        let stdout = finished.stdout.bytes.trim_ascii();
-        let is_object = matches!(serde_json::from_slice(stdout), Ok(Value::Object(_)));
-        if !stdout.is_empty() && finished.stdout.dropped == 0 && !is_object {
-            found
-                .push("what it writes to stdout is no JSON object, so it means nothing".to_owned());
-        }
+    if let Some(finished) = answer.finished.as_ref().filter(|_| answer.reply.is_ok())
+        && let Err(why) = understand(hook.spec.event, &finished.stdout.bytes)
+        && finished.stdout.dropped == 0
+    {
+        found.push(format!("{why}, so it means nothing"));
     }
     if answer.took >= SLOW && answer.reply.is_ok() {
         found.push(format!("slow: {:.1} s", answer.took.as_secs_f64()));

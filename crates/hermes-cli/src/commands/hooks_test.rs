@@ -6,7 +6,6 @@ use std::path::Path;
 use hermes_exec::program::Finished;
 use hermes_hooks::shell::{Answer, Configured, Consent, ShellHooks};
 use hermes_hooks::{Event, Hook as _, HookEvent, Reply};
-use hermes_registry::CancellationToken;
 use serde_json::{Map, Value, json};
 
 use super::hooks::{event, to_value};
@@ -14,7 +13,7 @@ use crate::cli::HooksTest;
 use crate::consent;
 use crate::exit::{Ended, Exit, Failure};
 use crate::host::working_directory;
-use crate::interrupt;
+use crate::interrupt::Interrupt;
 use crate::output::{Output, Ui};
 use crate::preview::{cut, one_line};
 use crate::style::{BAD, BOLD, DIM, GOOD, WARN};
@@ -62,8 +61,7 @@ pub(super) fn run(
             || can_ask && consent::ask(hook, "Run it this once?", ui);
         let answer = if may_run {
             let hook = hooks.hook(hook);
-            let run = async { Ok(hook.answer(&event).await) };
-            Some(interrupt::run(&CancellationToken::new(), run)?)
+            Some(Interrupt::new().run_or_drop(hook.answer(&event))?)
         } else {
             None
         };

@@ -152,6 +152,51 @@ fn a_broken_allowlist_approves_nothing_and_is_kept() {
 }
 
 #[test]
+fn slips_are_shown_wherever_one_looks() {
+    let world = World::new();
+    let guard = world.script("guard.sh", "true");
+    world.hooks(&format!(
+        "  {EVENT}:\n  - {{command: {guard}, matchr: x, on-error: allow}}\n  \
+         - {{command: {guard}, matcher: 'a[', on_error: block}}\n"
+    ));
+    let slips = ["`matcher`", "`on-error`", "every tool fits"];
+    let list = world.run(&["hooks", "list", "--json"]).exits(0);
+    let doctor = world.run(&["hooks", "doctor"]).exits(1);
+    let check = world.run(&["config", "check"]).exits(0);
+    for slip in slips {
+        list.says(slip);
+        assert!(doctor.stdout.contains(slip) && check.stdout.contains(slip), "{slip}: {check:?}");
+    }
+    assert_eq!(list.json()[0]["on_error"], "block");
+}
+
+#[cfg(feature = "file")]
+#[test]
+fn a_guard_nobody_agreed_to_blocks_even_quietly() {
+    let world = World::new();
+    fs::write(world.cwd().join("a"), "alpha").unwrap();
+    let guard = world.script("guard.sh", "true");
+    let read = ["call", "read_file", r#"{"path":"a"}"#];
+    world.hooks(&format!("  {EVENT}:\n  - {{command: {guard}, on_error: block}}\n"));
+    world.run(&read).exits(3).says("blocks every call");
+    let quiet = world.run(&[&read[..], &["-q"]].concat()).exits(3);
+    assert!(quiet.stdout.contains("hermes hooks approve"), "{quiet:?}");
+    let mut safe = world.command(&read);
+    Run::of(safe.env("HERMES_SAFE_MODE", "1")).exits(0);
+    world.run(&["hooks", "approve", "--all"]).exits(0);
+    world.run(&read).exits(0);
+    world.hooks(&format!("  {EVENT}:\n  - {{command: '{guard} x'}}\n"));
+    world.run(&read).exits(0).says("doesn't run");
+    // What can't be understood is told of, and blocks only where failures do.
+    let chatty = world.script("chatty.sh", "echo blocked");
+    world.hooks(&format!("  {EVENT}:\n  - command: {chatty}\n"));
+    world.run(&["hooks", "approve", "--all"]).exits(0);
+    world.run(&read).exits(0).says("decides nothing");
+    world.hooks(&format!("  {EVENT}:\n  - {{command: {chatty}, on_error: block}}\n"));
+    world.run(&read).exits(3);
+}
+
+#[test]
 fn safe_mode_is_told_of() {
     let world = World::new();
     world.hooks(&format!("  {EVENT}:\n  - command: 'true'\n"));

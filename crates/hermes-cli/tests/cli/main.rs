@@ -16,6 +16,8 @@ mod other;
 #[cfg(feature = "file")]
 mod pipeline;
 mod settings;
+#[cfg(all(target_os = "linux", feature = "todo", feature = "file"))]
+mod signals;
 #[cfg(feature = "todo")]
 mod switching;
 mod traces;

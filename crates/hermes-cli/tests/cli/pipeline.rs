@@ -101,6 +101,9 @@ fn the_timeline_shows_calls_and_what_mattered() {
     run.says("read_file ok");
     assert!(!run.stderr.contains("granted"), "{run:?}");
     world.pipe(&["-vv", "exec"], call).exits(0).says("granted through toolset file");
+    let token = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
+    let run = world.pipe(&["-vv", "exec"], &world.reads(&[token])).exits(1);
+    assert!(run.stderr.contains("read_file") && !run.stderr.contains(token), "{run:?}");
 }
 
 #[test]

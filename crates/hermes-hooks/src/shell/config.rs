@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::matcher::Matcher;
+use super::slips;
 use crate::event::HookEvent;
 use crate::hook::OnError;
 
@@ -16,6 +17,9 @@ const MAX_TIMEOUT: u64 = 300;
 
 /// What stands in the section without being an event.
 const RESERVED: &str = "output_spill";
+
+/// What an entry may say.
+const KEYS: [&str; 4] = ["command", "matcher", "timeout", "on_error"];
 
 /// A program that somebody wants to be told of an event.
 #[derive(Clone, Debug)]
@@ -40,6 +44,18 @@ impl ShellHookSpec {
         self.event == other.event
             && self.command == other.command
             && matcher(self) == matcher(other)
+    }
+
+    /// Whether it is about a call of this tool. A matcher that is no pattern can't tell; a hook
+    /// whose failure blocks then rather looks at every tool.
+    pub fn fits(&self, tool: Option<&str>) -> bool {
+        match (&self.matcher, tool) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(matcher), Some(tool)) => {
+                !matcher.is_valid() && self.on_error == OnError::Block || matcher.fits(tool)
+            }
+        }
     }
 }
 
@@ -88,16 +104,11 @@ pub fn parse_hooks_config(section: &Value) -> HooksConfig {
     config
 }
 
-/// The nearest event's name, if one is near.
 fn unknown_event(name: &str) -> String {
-    let known = HookEvent::ALL.iter().map(|event| event.as_str());
-    let nearest = known
-        .map(|known| (strsim::damerau_levenshtein(known, name), known))
-        .min()
-        .filter(|(distance, known)| *distance <= (known.len() / 3).max(2));
-    let name: String = name.chars().take(64).flat_map(char::escape_debug).collect();
+    let nearest = slips::nearest(name, HookEvent::ALL.iter().map(|event| event.as_str()));
+    let name = slips::shown(name);
     match nearest {
-        Some((_, known)) => {
+        Some(known) => {
             format!("hooks.{name}: there is no such event, did you mean `{known}`? skipped")
         }
         None => format!("hooks.{name}: there is no such event; skipped"),
@@ -111,11 +122,34 @@ fn parse_entry(
     warnings: &mut Vec<String>,
 ) -> Result<ShellHookSpec, &'static str> {
     let entry = entry.as_object().ok_or("must be a mapping with a command")?;
-    let command = entry.get("command").and_then(Value::as_str).map(str::trim);
-    let command = command.filter(|command| !command.is_empty()).ok_or("has no command")?;
     // Null is as good as not there, as everywhere in the configuration.
     let given = |key: &str| entry.get(key).filter(|value| !value.is_null());
     let mut warn = |what: &str| warnings.push(format!("{place}: {what}"));
+    let mut is_misspelt = false;
+    for key in entry.keys().filter(|key| !KEYS.contains(&key.as_str())) {
+        let nearest = slips::nearest(key, KEYS.into_iter());
+        let is_on_error = nearest == Some("on_error") || slips::may_be_on_error(key);
+        let hint = match nearest.or(is_on_error.then_some("on_error")) {
+            Some(known) => format!("; did you mean `{known}`?"),
+            None => String::new(),
+        };
+        let is_taken = is_on_error && given(key).is_some();
+        is_misspelt |= is_taken;
+        let taken = if is_taken { " `on_error: block` is taken" } else { "" };
+        warn(&format!("there is no key `{}`{hint}{taken}", slips::shown(key)));
+    }
+    let command = entry.get("command").and_then(Value::as_str).map(str::trim);
+    let command = command.filter(|command| !command.is_empty()).ok_or("has no command")?;
+    let on_error = match given("on_error").map(|value| value.as_str().unwrap_or_default().trim()) {
+        // Whoever says something here hardly means the default, and blocking is what is safe.
+        None | Some("allow") if is_misspelt => OnError::Block,
+        None | Some("allow") => OnError::Allow,
+        Some("block") => OnError::Block,
+        Some(_) => {
+            warn("on_error must be `allow` or `block`; `block` is taken");
+            OnError::Block
+        }
+    };
     let matcher = match given("matcher") {
         None => None,
         Some(Value::String(text)) => Matcher::new(text),
@@ -132,25 +166,18 @@ fn parse_entry(
         is_about_a_tool
     });
     if let Some(matcher) = matcher.as_ref().filter(|matcher| !matcher.is_valid()) {
-        warn(&format!(
-            "the matcher is no valid pattern, so only a tool of exactly this name fits: {}",
-            matcher.as_str().chars().take(64).collect::<String>(),
-        ));
+        let instead = match on_error {
+            OnError::Allow => "only a tool of exactly this name fits",
+            OnError::Block => "every tool fits",
+        };
+        let text = slips::shown(matcher.as_str());
+        warn(&format!("the matcher is no valid pattern, so {instead}: {text}"));
     }
     let timeout = given("timeout").map_or(Ok(DEFAULT_TIMEOUT), parse_timeout);
     let timeout = timeout.unwrap_or_else(|instead| {
         warn(&format!("the timeout must be 1 to {MAX_TIMEOUT} seconds; {instead} are taken"));
         instead
     });
-    let on_error = match given("on_error").map(|value| value.as_str().unwrap_or_default().trim()) {
-        None | Some("allow") => OnError::Allow,
-        Some("block") => OnError::Block,
-        // Whoever says something here hardly means the default, and blocking is what is safe.
-        Some(_) => {
-            warn("on_error must be `allow` or `block`; `block` is taken");
-            OnError::Block
-        }
-    };
     let timeout = Duration::from_secs(timeout);
     Ok(ShellHookSpec { event, command: command.to_owned(), matcher, timeout, on_error })
 }
@@ -230,6 +257,51 @@ mod tests {
         for section in [json!([]), json!("x")] {
             let config = parse_hooks_config(&section);
             assert_eq!((config.hooks.len(), config.warnings.len()), (0, 1));
+        }
+    }
+
+    #[test]
+    fn slips_in_keys_are_told_of_and_never_lose_a_guard() {
+        let read = |more: Value| {
+            let mut entry = json!({"command": "a"});
+            entry.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+            let config = parse_hooks_config(&json!({"pre_tool_call": [entry]}));
+            (config.hooks[0].clone(), config.warnings)
+        };
+        for (more, on_error, hint) in [
+            (json!({"matchr": "x"}), OnError::Allow, "did you mean `matcher`?"),
+            (json!({"time_out": 5}), OnError::Allow, "did you mean `timeout`?"),
+            (json!({"on-error": "block"}), OnError::Block, "did you mean `on_error`?"),
+            (json!({"onError": "blok"}), OnError::Block, "`on_error: block` is taken"),
+            (json!({"on_failure": "block"}), OnError::Block, "did you mean `on_error`?"),
+            (json!({"on_error": "allow", "on_eror": "x"}), OnError::Block, "`on_eror`"),
+            (json!({"on-error": null}), OnError::Allow, "did you mean `on_error`?"),
+            (json!({"description\n": "x"}), OnError::Allow, r"no key `description\n`"),
+        ] {
+            let (spec, warnings) = read(more.clone());
+            assert_eq!(spec.on_error, on_error, "{more}");
+            assert_eq!(warnings.len(), 1, "{warnings:?}");
+            assert!(warnings[0].contains(hint), "{warnings:?}");
+        }
+        assert_eq!(read(json!({"matcher": "a", "timeout": 1, "on_error": "block"})).1.len(), 0);
+        let config = parse_hooks_config(&json!({"pre_tool_call": [{"comand": "a"}]}));
+        assert!(config.warnings[0].contains("`command`"), "{:?}", config.warnings);
+    }
+
+    #[test]
+    fn a_guard_with_a_broken_pattern_looks_at_every_tool() {
+        for (matcher, on_error, tool, fits) in [
+            ("term[", "block", Some("patch"), true),
+            ("term[", "block", None, false),
+            ("term[", "allow", Some("patch"), false),
+            ("term[", "allow", Some("term["), true),
+            ("term", "block", Some("patch"), false),
+            (" ", "allow", None, true),
+        ] {
+            let entry = json!({"command": "a", "matcher": matcher, "on_error": on_error});
+            let config = parse_hooks_config(&json!({"pre_tool_call": [entry]}));
+            assert_eq!(config.hooks[0].fits(tool), fits, "{matcher} {on_error} {tool:?}");
+            assert_eq!(config.warnings.len(), usize::from(matcher.contains('[')));
         }
     }
 

@@ -29,6 +29,8 @@ pub struct ShellHook {
     script: Script,
     settings: Settings,
     name: String,
+    /// Why it must not run.
+    refusal: Option<String>,
 }
 
 /// A program's answer with everything that led to it.
@@ -47,7 +49,14 @@ impl ShellHook {
     pub fn new(spec: ShellHookSpec, script: Script, settings: Settings) -> Self {
         let about = spec.matcher.as_ref().map(|matcher| format!(" for {}", matcher.as_str()));
         let name = format!("{}{}: {}", spec.event, about.unwrap_or_default(), spec.command);
-        Self { spec, script, settings, name }
+        Self { spec, script, settings, name, refusal: None }
+    }
+
+    /// The same hook, which fails for this reason at every event instead of running.
+    #[must_use]
+    pub(super) fn refused(mut self, why: String) -> Self {
+        self.refusal = Some(why);
+        self
     }
 
     /// Runs the program, whether or not the event matches.
@@ -57,7 +66,7 @@ impl ShellHook {
         let took = started.elapsed();
         match run {
             Ok(finished) => {
-                let reply = interpret(self.spec.event, &finished);
+                let reply = interpret(self.spec.event, self.spec.on_error, &finished);
                 Answer { finished: Some(finished), took, reply }
             }
             Err(error) => Answer { finished: None, took, reply: Err(error) },
@@ -65,6 +74,9 @@ impl ShellHook {
     }
 
     async fn start(&self, event: &Event) -> Result<Finished, HookError> {
+        if let Some(why) = &self.refusal {
+            return Err(HookError(why.clone()));
+        }
         // Even if it could be run by now: nobody agreed to a program that wasn't there.
         if let Some(problem) = self.script.problem() {
             return Err(HookError(problem.to_owned()));
@@ -112,10 +124,7 @@ impl Hook for ShellHook {
     }
 
     fn matches(&self, event: &Event) -> bool {
-        match &self.spec.matcher {
-            None => true,
-            Some(matcher) => event.tool().is_some_and(|tool| matcher.fits(tool)),
-        }
+        self.spec.fits(event.tool())
     }
 
     fn timeout(&self) -> Duration {

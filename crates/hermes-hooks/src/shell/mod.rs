@@ -12,6 +12,9 @@
 //! A program gets the event as one JSON object on stdin and may answer with one on stdout, or with
 //! exit code 2 and a reason on stderr, which blocks the call. It is started directly, not by a
 //! shell, and only after its owner has agreed to it: see [`Allowlist`].
+//!
+//! A hook that may not run, fails or can't be understood is as good as none, unless it says
+//! `on_error: block`: then it blocks the calls it is about.
 
 mod config;
 mod consent;
@@ -21,7 +24,9 @@ mod matcher;
 mod register;
 mod response;
 mod script;
+mod slips;
 mod spill;
+mod stdout;
 mod words;
 
 pub use config::{HooksConfig, ShellHookSpec, parse_hooks_config};
@@ -29,6 +34,6 @@ pub use consent::{Allowlist, Consent};
 pub use hook::{Answer, ShellHook};
 pub use matcher::Matcher;
 pub use register::{Configured, ShellHooks};
-pub use response::parse_stdout;
 pub use script::Script;
 pub use spill::{SpillSettings, Spilled, spill};
+pub use stdout::{parse_stdout, understand};

@@ -8,7 +8,8 @@ use super::config::{ShellHookSpec, parse_hooks_config};
 use super::consent::{Allowlist, Approvals, Consent};
 use super::hook::ShellHook;
 use super::script::Script;
-use crate::hook::Hook as _;
+use crate::event::HookEvent;
+use crate::hook::{Hook as _, OnError};
 use crate::hooks::Hooks;
 
 /// A hook of the configuration, and how it stands with it.
@@ -20,6 +21,26 @@ pub struct Configured {
     pub script: Script,
     /// Whether it may.
     pub consent: Consent,
+}
+
+impl Configured {
+    /// Whether the calls it is about are blocked until somebody agrees to it: it was to block them
+    /// if it fails, and not to run is to fail.
+    pub fn blocks_until_approved(&self) -> bool {
+        self.consent != Consent::Approved
+            && self.spec.on_error == OnError::Block
+            && self.spec.event == HookEvent::PreToolCall
+    }
+
+    /// Why it may not run.
+    fn refusal(&self) -> Option<String> {
+        let what = match self.consent {
+            Consent::Approved => return None,
+            Consent::Missing => "waits for consent",
+            Consent::Changed => "was changed since it was approved and waits for consent again",
+        };
+        Some(format!("it {what}: `hermes hooks approve` gives it"))
+    }
 }
 
 /// The hooks of a configuration.
@@ -51,7 +72,11 @@ impl ShellHooks {
         };
         let mut configured: Vec<Configured> = Vec::new();
         for spec in config.hooks {
-            if configured.iter().any(|it| it.spec.is_same(&spec)) {
+            if let Some(first) = configured.iter_mut().find(|it| it.spec.is_same(&spec)) {
+                // Of two ways to fail the stricter one.
+                if spec.on_error == OnError::Block {
+                    first.spec.on_error = OnError::Block;
+                }
                 continue;
             }
             let script = Script::of(&spec.command, settings);
@@ -135,11 +160,22 @@ impl ShellHooks {
 
     /// Adds the hooks that may run behind `hooks`, which are those of plugins. One that is among
     /// them already is not added again.
+    ///
+    /// A hook that may not run is left out, unless its failure blocks calls: then it fails at each
+    /// of them.
     #[must_use]
     pub fn register(&self, mut hooks: Hooks) -> Hooks {
-        let allowed = self.configured.iter().filter(|hook| hook.consent == Consent::Approved);
-        for configured in allowed.filter(|_| !self.is_safe_mode) {
-            let hook = self.hook(configured);
+        if self.is_safe_mode {
+            return hooks;
+        }
+        for configured in &self.configured {
+            let hook = match configured.refusal() {
+                None => self.hook(configured),
+                Some(why) if configured.blocks_until_approved() => {
+                    self.hook(configured).refused(why)
+                }
+                Some(_) => continue,
+            };
             if !hooks.names().any(|name| name == hook.name()) {
                 hooks = hooks.with(hook);
             }

@@ -1,10 +1,10 @@
 //! What a program's output and exit code mean.
 
 use hermes_exec::program::{Ended, Finished};
-use serde_json::Value;
 
+use super::stdout::{parse_stdout, understand, without_mark};
 use crate::event::HookEvent;
-use crate::hook::{HookError, Reply};
+use crate::hook::{HookError, OnError, Reply};
 use crate::verdict::DEFAULT_BLOCK;
 
 /// The exit code that blocks.
@@ -16,30 +16,28 @@ const MAX_REASON: usize = 2000;
 /// Characters of stderr that a failure is logged with.
 const MAX_LOGGED: usize = 200;
 
-/// What a text on stdout means as the reply to `event`: nothing, unless it is one JSON object.
-#[must_use]
-pub fn parse_stdout(event: HookEvent, stdout: &[u8]) -> Reply {
-    match serde_json::from_slice(stdout.trim_ascii()) {
-        Ok(object @ Value::Object(_)) => Reply::from_value(event, &object),
-        _ => Reply::Nothing,
-    }
-}
-
 /// What a program that was run has to say.
 ///
 /// # Errors
 ///
-/// It did not end by itself, said more than is kept, or failed without a word for us.
-pub(super) fn interpret(event: HookEvent, finished: &Finished) -> Result<Reply, HookError> {
+/// It did not end by itself, said more than is kept, or failed without a word for us. Where its
+/// failure blocks calls, also: what it said about one can't be understood.
+pub(super) fn interpret(
+    event: HookEvent,
+    on_error: OnError,
+    finished: &Finished,
+) -> Result<Reply, HookError> {
     let code = match finished.ended {
         Ended::Exited(code) => code,
         ended => return Err(HookError(format!("it {}", happened(ended)))),
     };
     if code == BLOCKS {
         match event {
-            HookEvent::PreToolCall => return Ok(Reply::block(reason(event, finished))),
+            HookEvent::PreToolCall => {
+                return Ok(Reply::Block { message: reason(event, finished) });
+            }
             HookEvent::PreVerify => {
-                let message = reason(event, finished);
+                let message = reason(event, finished).unwrap_or(DEFAULT_BLOCK.to_owned());
                 return Ok(Reply::Continue { message });
             }
             _ => {}
@@ -49,17 +47,35 @@ pub(super) fn interpret(event: HookEvent, finished: &Finished) -> Result<Reply, 
         let bytes = finished.stdout.bytes.len() as u64 + finished.stdout.dropped;
         return Err(HookError(format!("it wrote {bytes} bytes to stdout, more than are read")));
     }
-    let reply = parse_stdout(event, &finished.stdout.bytes);
-    if code == 0 {
+    let stdout = &finished.stdout.bytes;
+    let is_strict = on_error == OnError::Block && event == HookEvent::PreToolCall;
+    let (reply, doubt) = match understand(event, stdout) {
+        Ok(reply) => (reply, None),
+        Err(why) if is_strict => (Reply::Nothing, Some(why)),
+        Err(why) => (parse_stdout(event, without_mark(stdout)), Some(why)),
+    };
+    if reply != Reply::Nothing {
+        if code != 0 {
+            tracing::debug!(%event, code, "a hook's exit code means nothing beside its reply");
+        }
         return Ok(reply);
     }
-    if reply == Reply::Nothing {
+    if code != 0 {
         let stderr = cut(&finished.stderr.text(), MAX_LOGGED);
         let colon = if stderr.is_empty() { "" } else { ": " };
         return Err(HookError(format!("exit code {code}{colon}{stderr}")));
     }
-    tracing::debug!(%event, code, "a hook's exit code means nothing beside its reply");
-    Ok(reply)
+    match doubt {
+        Some(why) if is_strict => Err(HookError(why.to_owned())),
+        Some(why) => {
+            if matches!(event, HookEvent::PreToolCall | HookEvent::PreVerify) {
+                let said = cut(&String::from_utf8_lossy(stdout), MAX_LOGGED);
+                tracing::warn!(%event, stdout = said, "{why}, so this hook decides nothing");
+            }
+            Ok(reply)
+        }
+        None => Ok(reply),
+    }
 }
 
 fn happened(ended: Ended) -> String {
@@ -72,14 +88,15 @@ fn happened(ended: Ended) -> String {
 
 /// The reason of a program that blocks by its exit code: what it wrote to stderr, else what it
 /// may have answered besides.
-fn reason(event: HookEvent, finished: &Finished) -> String {
+fn reason(event: HookEvent, finished: &Finished) -> Option<String> {
     let stderr = cut(&finished.stderr.text(), MAX_REASON);
     if !stderr.is_empty() {
-        return stderr;
+        return Some(stderr);
     }
-    match parse_stdout(event, &finished.stdout.bytes) {
-        Reply::Block { message: Some(message) } | Reply::Continue { message } => message,
-        _ => DEFAULT_BLOCK.to_owned(),
+    match parse_stdout(event, without_mark(&finished.stdout.bytes)) {
+        Reply::Block { message } => message,
+        Reply::Continue { message } => Some(message),
+        _ => None,
     }
 }
 
@@ -105,28 +122,15 @@ mod tests {
     }
 
     #[test]
-    fn only_an_object_is_an_answer() {
-        for stdout in ["", " \n", "blocked!", "[]", "\"block\"", "null", "{", "{} {}"] {
-            assert_eq!(parse_stdout(HookEvent::PreToolCall, stdout.as_bytes()), Reply::Nothing);
-        }
-        assert_eq!(parse_stdout(HookEvent::PreToolCall, b"{\"action\":\"\xff\"}"), Reply::Nothing);
-        let deep = "{\"a\":".repeat(100_000);
-        assert_eq!(parse_stdout(HookEvent::PreToolCall, deep.as_bytes()), Reply::Nothing);
-        let padded = b"\n {\"action\": \"block\", \"message\": \"no\"}\n";
-        assert_eq!(parse_stdout(HookEvent::PreToolCall, padded), Reply::block("no"));
-        assert_eq!(parse_stdout(HookEvent::TransformToolResult, b"\"text\""), Reply::Nothing);
-    }
-
-    #[test]
     fn exit_code_two_blocks_and_others_are_failures_unless_there_is_an_answer() {
         let at = |event, code, stdout: &str, stderr: &str| {
-            interpret(event, &finished(Ended::Exited(code), stdout, stderr))
+            interpret(event, OnError::Allow, &finished(Ended::Exited(code), stdout, stderr))
         };
         let call = HookEvent::PreToolCall;
         let answer = r#"{"action":"block","message":"m"}"#;
         assert_eq!(at(call, 2, "", " no\n"), Ok(Reply::block("no")));
         assert_eq!(at(call, 2, answer, ""), Ok(Reply::block("m")));
-        assert_eq!(at(call, 2, "{}", " "), Ok(Reply::block(DEFAULT_BLOCK)));
+        assert_eq!(at(call, 2, "{}", " "), Ok(Reply::Block { message: None }));
         assert_eq!(at(call, 1, answer, "x"), Ok(Reply::block("m")));
         assert_eq!(at(call, 1, "{}", "x\n"), Err(HookError("exit code 1: x".into())));
         assert_eq!(at(call, 0, "", "x"), Ok(Reply::Nothing));
@@ -135,7 +139,32 @@ mod tests {
         assert!(at(HookEvent::PostToolCall, 2, "", "x").is_err());
         let long = at(call, 2, "", &"é".repeat(5000));
         assert!(matches!(long, Ok(Reply::Block { message: Some(m) }) if m.chars().count() == 2001));
-        assert!(interpret(call, &finished(Ended::Signaled(11), answer, "")).is_err());
-        assert!(interpret(call, &finished(Ended::TimedOut, answer, "")).is_err());
+        let allow = OnError::Allow;
+        assert!(interpret(call, allow, &finished(Ended::Signaled(11), answer, "")).is_err());
+        assert!(interpret(call, allow, &finished(Ended::TimedOut, answer, "")).is_err());
+    }
+
+    #[test]
+    fn a_guard_must_be_understood() {
+        let at = |event, on_error, stdout: &str| {
+            interpret(event, on_error, &finished(Ended::Exited(0), stdout, ""))
+        };
+        let (call, allow, block) = (HookEvent::PreToolCall, OnError::Allow, OnError::Block);
+        for stdout in ["blocked!", r#"{"action":"blok"}"#, "[]", r#"{"action":"block"} x"#] {
+            assert_eq!(at(call, allow, stdout), Ok(Reply::Nothing), "{stdout}");
+            assert!(at(call, block, stdout).is_err(), "{stdout}");
+            assert_eq!(at(HookEvent::PreVerify, block, stdout), Ok(Reply::Nothing), "{stdout}");
+        }
+        for stdout in ["", "\n", "{}", "\u{feff}", r#"{"action":"allow"}"#] {
+            assert_eq!(at(call, block, stdout), Ok(Reply::Nothing), "{stdout:?}");
+        }
+        let marked = "\u{feff}{\"action\":\"block\",\"message\":\"no\"}";
+        for on_error in [allow, block] {
+            assert_eq!(at(call, on_error, marked), Ok(Reply::block("no")));
+        }
+        // What both keys together say is clear enough to ask, and not for a guard.
+        let mixed = r#"{"action":"approve","decision":"deny","message":"m"}"#;
+        assert_eq!(at(call, allow, mixed), Ok(Reply::approve("m")));
+        assert!(at(call, block, mixed).is_err());
     }
 }
