@@ -1,10 +1,9 @@
 #![doc = include_str!("../docs.md")]
 
 mod args;
-mod closest;
-mod diff;
+
 mod display_text;
-mod edit;
+
 mod fault;
 mod format_gate;
 mod guard;
@@ -23,7 +22,7 @@ mod window;
 mod write_file;
 
 pub use args::{MAX_SEARCH_LIMIT, Paging, normalize_pagination};
-pub use closest::closest_lines;
+
 pub use guard::{has_binary_extension, is_blocked_device};
 
 hermes_registry::tools![

@@ -3,6 +3,7 @@
 use std::fs::Metadata;
 use std::io::Read;
 
+use hermes_edit::{Refusal, Replaced, Strategy, diff, replace};
 use hermes_registry::{
     Concurrency, EditProposal, Exposure, ResultLimit, ToolContext, ToolError, ToolResult, register,
 };
@@ -10,12 +11,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::edit::{Edited, Refusal, replace};
 use crate::fault::{Fault, check_interrupt, io_error};
 use crate::format_gate::{self, Gate};
 use crate::path::{Resolved, resolve};
 use crate::text::{Format, decode, encode};
-use crate::{args, diff, display_text, guard, lock, miss, read_file, store};
+use crate::{args, display_text, guard, lock, miss, read_file, store};
 
 register! {
     pub static PATCH;
@@ -104,7 +104,7 @@ fn propose(args: &Value, cx: &ToolContext) -> Result<Vec<EditProposal>, ToolErro
     let target = Target::of(&args, cx)?;
     let Replacement { text, edited, .. } = target.replacement(cx)?;
     let path = target.path.real;
-    Ok(vec![EditProposal { path, old: Some(text), new: Some(edited.text) }])
+    Ok(vec![EditProposal { path, old: Some(text), new: Some(edited.content) }])
 }
 
 /// The passage that a call is about.
@@ -121,7 +121,7 @@ struct Replacement {
     metadata: Metadata,
     text: String,
     format: Format,
-    edited: Edited,
+    edited: Replaced,
 }
 
 impl<'a> Target<'a> {
@@ -170,14 +170,14 @@ fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
     let mut held = lock::hold(cx, &target.path.real)?;
     let Replacement { metadata, text, format, edited } = target.replacement(cx)?;
     let path = target.path;
-    let gate = format_gate::check(&path.real, Some(&text), &edited.text);
+    let gate = format_gate::check(&path.real, Some(&text), &edited.content);
     if let Gate::Refused(problem) = &gate {
         return Err(Fault::InvalidContent.error(format!(
             "nothing was changed: {} would not parse afterwards: {problem}",
             path.real.display()
         )));
     }
-    let changed = encode(&edited.text, format).ok_or_else(|| {
+    let changed = encode(&edited.content, format).ok_or_else(|| {
         Fault::InvalidContent.error(format!(
             "nothing was changed: {} isn't UTF-8 but {}, which has no sign for a character of \
              `new_string`",
@@ -193,7 +193,10 @@ fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
     let mut put = |key: &str, value: Value| result.insert(key.to_owned(), value);
     put("success", true.into());
     put("replacements", edited.count.into());
-    put("diff", diff::unified(&path.label(cx), &text, &edited.text).into());
+    if edited.strategy != Strategy::Exact {
+        put("strategy", edited.strategy.name().into());
+    }
+    put("diff", diff::unified(&path.label(cx), &text, &edited.content).into());
     put("resolved_path", resolved.clone().into());
     put("files_modified", vec![resolved].into());
     if let Some(lint) = gate.lint() {
@@ -230,7 +233,7 @@ fn refused(refusal: &Refusal, path: &Resolved, old: &str, text: &str) -> ToolErr
         Refusal::Identical => {
             Fault::Identical.error("`old_string` and `new_string` are the same: nothing to change")
         }
-        Refusal::Ambiguous(lines) => {
+        Refusal::Ambiguous { lines } => {
             // A line may hold the passage several times.
             let mut numbers = lines.clone();
             numbers.dedup();
@@ -248,6 +251,16 @@ fn refused(refusal: &Refusal, path: &Resolved, old: &str, text: &str) -> ToolErr
                 .with_extra("count", lines.len())
                 .with_extra("lines", numbers)
         }
+        Refusal::EscapeDrift { line } => Fault::EscapeDrift
+            .error(format!(
+                "`old_string` and `new_string` have backslashes before quotes that aren't in {shown} \
+                 at line {line}, where the rest of it is: send both without them"
+            ))
+            .with_extra("line", *line),
+        Refusal::NotFound if old.trim().is_empty() => Fault::NotFound.error(format!(
+            "`old_string` has nothing but blanks, and {shown} doesn't have just these: give lines \
+             with text in them"
+        )),
         Refusal::NotFound => miss::not_found(&path.given, old, text),
     }
 }

@@ -2,6 +2,7 @@
 //! of a case into a call and its result into JSON.
 
 mod definitions;
+mod edit;
 mod guard;
 mod hooks;
 mod limits;
@@ -25,6 +26,7 @@ pub(crate) enum Binding {
 
 const AREAS: &[&[(&str, Binding)]] = &[
     definitions::AREA,
+    edit::AREA,
     hooks::AREA,
     guard::AREA,
     limits::AREA,
