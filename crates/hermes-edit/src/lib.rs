@@ -7,7 +7,9 @@ mod fold;
 mod indent;
 pub mod lines;
 pub mod replace;
+mod search;
 mod similarity;
+pub mod v4a;
 
 mod view;
 
