@@ -1,6 +1,7 @@
 #![doc = include_str!("../docs.md")]
 
 mod args;
+mod commit;
 
 mod display_text;
 
@@ -11,6 +12,7 @@ mod lock;
 mod miss;
 mod open;
 mod patch;
+mod patch_files;
 mod path;
 mod read_file;
 mod search;

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::fault::{Fault, check_interrupt, io_error};
 use crate::format_gate::{self, Gate};
+use crate::patch_files::Request;
 use crate::path::{Resolved, resolve};
 use crate::text::{Format, decode, encode};
 use crate::{args, display_text, guard, lock, miss, read_file, store};
@@ -21,13 +22,14 @@ register! {
     pub static PATCH;
     name: "patch",
     toolset: "file",
-    description: "Changes a part of a file. In mode `replace`, `old_string` is replaced by \
-        `new_string`. The old text must be in the file letter by letter, blanks included (line \
-        endings aside), and only once: add the lines around it until it is, or set `replace_all`. \
-        An empty `new_string` deletes. All other bytes of the file stay as they are. The answer \
-        holds the change as a diff; when the text isn't found, the lines that come closest to it \
-        are shown.[[read_file| Leave out the line numbers that read_file shows.]] Mode `patch`, \
-        for patches over several files, isn't supported yet.",
+    description: "Changes parts of files. In mode `replace`, `old_string` is replaced by \
+        `new_string` in one file. It must be there only once: add the lines around it until it is, \
+        or set `replace_all`. Slips in blanks, indentation, escapes and typographic quotes are \
+        mended; letters, numbers and names must be right. An empty `new_string` deletes. In mode \
+        `patch`, `patch` changes, adds, deletes and moves several files, all or none. All other \
+        bytes stay as they are. The answer holds the change as a diff; when a place isn't found, \
+        the lines that come closest to it are shown.[[read_file| Leave out the line numbers that \
+        read_file shows.]]",
     handler: patch,
     emoji: "🔧",
     verb: "Editing",
@@ -65,10 +67,12 @@ struct Args {
     /// Replaces every occurrence instead of wanting only one.
     #[serde(default)]
     replace_all: bool,
-    /// The patch, for `patch`.
+    /// The patch, for `patch`: `*** Begin Patch`, then for each file `*** Update File: PATH` with
+    /// hunks, `*** Add File: PATH` with lines after `+`, `*** Delete File: PATH` or
+    /// `*** Move File: FROM -> TO`, and `*** End Patch`. A hunk begins with `@@`, behind it perhaps
+    /// a line that stands before the place; its lines begin with a blank (stays), `-` or `+`.
     #[serde(default)]
     #[schemars(with = "String")]
-    #[expect(dead_code, reason = "part of the schema; read once patches are supported")]
     patch: Value,
     /// Allows a change of what belongs to another profile. Set it only when the user asked for
     /// that.
@@ -86,11 +90,12 @@ fn patch(args: Args, cx: ToolContext) -> ToolResult {
     match &args.mode {
         Value::Null => replace_in_file(&args, &cx),
         Value::String(mode) if mode == "replace" => replace_in_file(&args, &cx),
-        Value::String(mode) if mode == "patch" => Err(Fault::BadMode.error(
-            "mode `patch` isn't supported yet; make the same change with mode `replace`, one call \
-             for each passage, with `path`, `old_string` and `new_string`",
-        )),
-        mode => Err(Fault::BadMode.error(format!("unknown mode {mode}; use \"replace\""))),
+        Value::String(mode) if mode == "patch" => {
+            Request::of(args::text("patch", "patch", &args.patch)?, &cx)?.run()
+        }
+        mode => {
+            Err(Fault::BadMode.error(format!("unknown mode {mode}; use \"replace\" or \"patch\"")))
+        }
     }
 }
 
@@ -98,8 +103,8 @@ fn patch(args: Args, cx: ToolContext) -> ToolResult {
 fn propose(args: &Value, cx: &ToolContext) -> Result<Vec<EditProposal>, ToolError> {
     let args = Args::deserialize(args)
         .map_err(|err| ToolError::invalid_arguments(format!("the arguments don't fit: {err}")))?;
-    if !args.mode.is_null() && args.mode != "replace" {
-        return Err(Fault::BadMode.error("only mode `replace` can be shown"));
+    if args.mode == "patch" {
+        return Request::of(args::text("patch", "patch", &args.patch)?, cx)?.propose();
     }
     let target = Target::of(&args, cx)?;
     let Replacement { text, edited, .. } = target.replacement(cx)?;

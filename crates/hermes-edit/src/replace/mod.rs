@@ -225,11 +225,8 @@ impl<'a> Text<'a> {
             }
         }
         let new = found.new.as_deref().unwrap_or(request.new);
-        let style = hits
-            .iter()
-            .any(|hit| hit.first_line.is_some())
-            .then(|| Style::of(self.lines.iter()))
-            .unwrap_or_default();
+        let by_line = hits.iter().any(|hit| hit.first_line.is_some());
+        let style = if by_line { Style::of(self.lines.iter()) } else { Style::default() };
         let mut content = String::with_capacity(self.original.len() + new.len());
         let mut spans = Vec::with_capacity(hits.len());
         let mut done = 0;

@@ -243,7 +243,9 @@ impl<F: Files> Overlay<'_, F> {
                             .then(|| (old.as_ref().map(text).unwrap_or_default(), text(&now)));
                         Change::Moved { from: from.clone(), to: path, change }
                     }
-                    (None, None) => Change::Created { path, content: text(&now) },
+                    (None, before) if before.is_none() || moved.contains(&path) => {
+                        Change::Created { path, content: text(&now) }
+                    }
                     (_, Some(before)) => {
                         let (old, new) = (text(&before), text(&now));
                         if !now.changed || (before.text.is_some() && old == new) {
@@ -251,7 +253,7 @@ impl<F: Files> Overlay<'_, F> {
                         }
                         Change::Changed { path, old, new }
                     }
-                    (Some(_), None) => continue,
+                    (_, None) => continue,
                 },
                 (Some(before), None) if !moved.contains(&path) => {
                     Change::Deleted { path, old: before.text.as_deref().map(str::to_owned) }

@@ -118,6 +118,9 @@ enum Marker<'a> {
     Unknown,
 }
 
+/// Makes a marker of the path behind it.
+type WithPath<'a> = fn(&'a str) -> Marker<'a>;
+
 impl<'a> Marker<'a> {
     fn of(line: &'a str) -> Option<Self> {
         let rest = line.strip_prefix("***")?.trim();
@@ -127,7 +130,7 @@ impl<'a> Marker<'a> {
             "End of File" => return Some(Self::EndOfFile),
             _ => {}
         }
-        let known: [(&str, fn(&'a str) -> Self); 5] = [
+        let known: [(&str, WithPath<'a>); 5] = [
             ("Add File:", Self::Add),
             ("Update File:", Self::Update),
             ("Delete File:", Self::Delete),

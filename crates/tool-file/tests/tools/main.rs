@@ -4,6 +4,7 @@
 
 mod declarations;
 mod patch;
+mod patch_files;
 mod read;
 mod search;
 mod world;
