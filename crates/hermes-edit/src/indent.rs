@@ -64,12 +64,12 @@ impl<'a> Indents<'a> {
 
     /// A new line as it is put in. `near` is the line of the passage that it stands at.
     pub(crate) fn apply<'l>(&self, line: &'l str, near: usize) -> Cow<'l, str> {
-        if trimmed(line).is_empty() {
-            return Cow::Borrowed("");
-        }
         // A passage whose indentation is right is trusted in all of its indentation.
         if self.right {
             return Cow::Borrowed(line);
+        }
+        if trimmed(line).is_empty() {
+            return Cow::Borrowed("");
         }
         let sent = indent(line);
         let body = line.get(sent.len()..).unwrap_or_default();
