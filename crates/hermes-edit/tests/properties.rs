@@ -1,5 +1,12 @@
 //! What holds for any text.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a panic fails the test, which is what it is for"
+)]
+
 use hermes_edit::v4a::{self, Cause, Memory, ProblemKind};
 use hermes_edit::{Refusal, Strategy as Way, closest_lines, diff, replace};
 use proptest::collection::vec;

@@ -32,7 +32,7 @@ impl<'a> Request<'a> {
     pub(crate) fn of(text: &'a str, cx: &'a ToolContext) -> Result<Self, ToolError> {
         let patch = v4a::parse(text).map_err(|problems| {
             let problems = problems.into_iter().map(|problem| (None, of_problem(&problem)));
-            all_of(problems.collect())
+            all_of(&problems.collect::<Vec<_>>())
         })?;
         let mut paths = BTreeMap::new();
         let mut refused = Vec::new();
@@ -46,7 +46,7 @@ impl<'a> Request<'a> {
             }
         }
         if !refused.is_empty() {
-            return Err(all_of(refused));
+            return Err(all_of(&refused));
         }
         Ok(Self { patch, disk: Disk { cx, paths, found: RefCell::default() } })
     }
@@ -54,7 +54,8 @@ impl<'a> Request<'a> {
     /// What the patch comes to, in memory.
     fn changes(&self) -> Result<Vec<Change>, ToolError> {
         let changes = v4a::apply(&self.patch, &self.disk);
-        changes.map_err(|failures| all_of(failures.into_iter().map(of_failure).collect()))
+        changes
+            .map_err(|failures| all_of(&failures.into_iter().map(of_failure).collect::<Vec<_>>()))
     }
 
     /// The changes, for somebody to look at.
@@ -242,7 +243,7 @@ impl Disk<'_> {
                 refused.push((Some(self.label(path)), err));
             }
         }
-        if refused.is_empty() { Ok(checked) } else { Err(all_of(refused)) }
+        if refused.is_empty() { Ok(checked) } else { Err(all_of(&refused)) }
     }
 
     fn check_one(&self, change: &Change, checked: &mut Checked) -> Result<(), ToolError> {
@@ -342,10 +343,10 @@ fn of_problem(problem: &Problem) -> ToolError {
 }
 
 /// All errors as one, of the kind of the first.
-fn all_of(errors: Vec<(Option<String>, ToolError)>) -> ToolError {
+fn all_of(errors: &[(Option<String>, ToolError)]) -> ToolError {
     let mut message = "nothing was changed".to_owned();
     let mut list = Vec::new();
-    for (path, err) in &errors {
+    for (path, err) in errors {
         let start = path.as_ref().map(|path| format!("{path}: ")).unwrap_or_default();
         message.push_str(&format!("\n{start}{}", err.message()));
         list.push(json!({

@@ -108,21 +108,34 @@ fn v4a_apply(input: &Value, expect: &Value) -> Result<(), String> {
 }
 
 /// The content of each file of a case.
-fn contents(files: &Map<String, Value>) -> Result<BTreeMap<String, String>, String> {
-    let text = |(path, value): (&String, &Value)| {
-        let text = match value {
-            Value::String(text) => text.clone(),
-            Value::Object(file) => {
-                let part = |key| file.get(key).and_then(Value::as_str);
-                let times = file.get("times").and_then(Value::as_u64).unwrap_or(1);
-                let text = part("text").or(part("repeat"));
-                text.ok_or_else(|| format!("{path} is {value}"))?.repeat(times as usize)
-            }
+fn contents(files: &Map<String, Value>) -> Result<BTreeMap<String, Vec<u8>>, String> {
+    let content = |(path, value): (&String, &Value)| {
+        let part = |key| value.get(key).and_then(Value::as_str);
+        let times = value.get("times").and_then(Value::as_u64).unwrap_or(1);
+        let bytes = match (value.as_str().or(part("text")), part("b64"), part("repeat")) {
+            (Some(text), ..) => text.as_bytes().to_vec(),
+            (_, Some(base64), _) => decode(base64)?,
+            (.., Some(text)) => text.repeat(times as usize).into_bytes(),
             _ => return Err(format!("{path} is {value}")),
         };
-        Ok((path.clone(), text))
+        Ok((path.clone(), bytes))
     };
-    files.iter().map(text).collect()
+    files.iter().map(content).collect()
+}
+
+fn decode(base64: &str) -> Result<Vec<u8>, String> {
+    const DIGITS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let (mut out, mut bits, mut count) = (Vec::new(), 0, 0);
+    for digit in base64.trim_end_matches('=').chars() {
+        let value = DIGITS.find(digit).ok_or_else(|| format!("no base64: {base64}"))?;
+        bits = (bits << 6 | value) & 0xFFFF;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            out.push((bits >> count & 0xFF) as u8);
+        }
+    }
+    Ok(out)
 }
 
 fn create(dir: &Path, files: &Map<String, Value>) -> Result<(), String> {
@@ -137,15 +150,15 @@ fn create(dir: &Path, files: &Map<String, Value>) -> Result<(), String> {
 }
 
 /// The content of each file in a folder.
-fn collect(dir: &Path, below: &str, found: &mut BTreeMap<String, String>) -> Result<(), String> {
+fn collect(dir: &Path, below: &str, found: &mut BTreeMap<String, Vec<u8>>) -> Result<(), String> {
     for entry in fs::read_dir(dir).map_err(|err| err.to_string())? {
         let path = entry.map_err(|err| err.to_string())?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if path.is_dir() {
             collect(&path, &format!("{below}{name}/"), found)?;
         } else {
-            let text = fs::read_to_string(&path).map_err(|err| err.to_string())?;
-            found.insert(format!("{below}{name}"), text);
+            let bytes = fs::read(&path).map_err(|err| err.to_string())?;
+            found.insert(format!("{below}{name}"), bytes);
         }
     }
     Ok(())
