@@ -26,6 +26,7 @@ fn folded(character: char) -> Option<&'static str> {
 /// composed.
 fn stands_alone(character: char) -> bool {
     character.is_ascii()
+        || folded(character).is_some()
         || (canonical_combining_class(character) == 0
             && is_nfc_quick(std::iter::once(character)) == IsNormalized::Yes)
 }
@@ -53,24 +54,29 @@ fn fold_piece(piece: &str, out: &mut String) {
 
 /// The text as it is compared.
 pub(crate) fn fold(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len());
-    fold_piece(text, &mut out);
-    Cow::Owned(out)
+    if text.is_ascii() { Cow::Borrowed(text) } else { view(text).into_text() }
 }
 
 /// The text as it is compared, with the way back.
 pub(crate) fn view(text: &str) -> View<'_> {
-    if text.is_ascii() {
-        return View::same(text);
-    }
     let mut builder = Builder::new(text);
     let mut buffer = String::new();
-    for piece in pieces(text) {
+    let mut done = 0;
+    while let Some(piece) = next_piece(text, done) {
+        done = piece.end;
         let source = text.get(piece.clone()).unwrap_or_default();
-        if source.is_ascii() {
+        let mut characters = source.chars();
+        if let (Some(only), None) = (characters.next(), characters.next()) {
+            match folded(only) {
+                Some(folded) => builder.replace(piece, folded),
+                // What stands alone is composed already.
+                None if stands_alone(only) => {}
+                None => {
+                    buffer.clear();
+                    fold_piece(source, &mut buffer);
+                    builder.replace(piece, &buffer);
+                }
+            }
             continue;
         }
         buffer.clear();
@@ -80,6 +86,19 @@ pub(crate) fn view(text: &str) -> View<'_> {
         }
     }
     builder.finish()
+}
+
+/// The first piece from `done` on that isn't a single ASCII character; `done` is between pieces.
+fn next_piece(text: &str, done: usize) -> Option<Range<usize>> {
+    let rest = text.get(done..)?;
+    let at = rest.bytes().position(|byte| !byte.is_ascii())?;
+    let mut characters = rest.get(at..)?.chars();
+    let first = characters.next()?;
+    let combining: usize =
+        characters.take_while(|next| !stands_alone(*next)).map(char::len_utf8).sum();
+    // What doesn't stand alone combines with the character before, which is ASCII if there is one.
+    let start = if stands_alone(first) { at } else { at.saturating_sub(1) };
+    Some(done + start..done + at + first.len_utf8() + combining)
 }
 
 /// A text as units: what a part of it is compared as, and that part. A part that is compared as
@@ -160,5 +179,15 @@ mod tests {
         assert_eq!(units.unit(3), Some((2..4, 2..5)));
         assert_eq!(units.unit(5), Some((5..6, 6..9)));
         assert_eq!(units.unit(7), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn all_ways_to_fold_are_one(text in "[ae—“\u{301}\u{316}\u{200b}\u{1112}\u{1161}\u{11ab}\u{2001}ﬁ½É]{0,12}") {
+            let mut folded = String::new();
+            fold_piece(&text, &mut folded);
+            proptest::prop_assert_eq!(fold(&text).into_owned(), folded.as_str());
+            proptest::prop_assert_eq!(Units::of(&text).chars.iter().collect::<String>(), folded);
+        }
     }
 }

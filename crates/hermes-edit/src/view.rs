@@ -37,22 +37,30 @@ impl<'a> View<'a> {
     pub(crate) fn packed(source: &'a str) -> Self {
         let bytes = source.as_bytes();
         let mut builder = Builder::new(source);
-        let mut from = 0;
-        while let Some(found) = memchr::memchr2(b' ', b'\t', bytes.get(from..).unwrap_or_default())
-        {
-            let start = from + found;
-            let run = bytes.get(start..).unwrap_or_default();
-            let len = run.iter().take_while(|&&byte| byte == b' ' || byte == b'\t').count();
-            from = start + len;
-            if len > 1 || bytes.get(start) == Some(&b'\t') {
-                builder.replace(start..from, " ");
+        let mut take = |run: Range<usize>| {
+            if run.len() > 1 || bytes.get(run.start) == Some(&b'\t') {
+                builder.replace(run, " ");
+            }
+        };
+        let mut run = 0..0;
+        for at in memchr::memchr2_iter(b' ', b'\t', bytes) {
+            if at == run.end {
+                run.end += 1;
+            } else {
+                take(run);
+                run = at..at + 1;
             }
         }
+        take(run);
         builder.finish()
     }
 
     pub(crate) fn text(&self) -> &str {
         &self.text
+    }
+
+    pub(crate) fn into_text(self) -> Cow<'a, str> {
+        self.text
     }
 
     /// What a span of the view stands for. None when an end of it is inside a piece that can't be

@@ -69,41 +69,35 @@ fn lines_hit(lines: &Lines<'_>, request: &Request<'_>, first: usize, count: usiz
     Hit { span: lines.start(first)..end, first_line: Some(first) }
 }
 
-/// The hits on lines in a row that are those of the request when each is compared as its key.
-fn whole_lines<'a>(
-    lines: &Lines<'a>,
-    request: &Request<'a>,
-    key: impl Fn(&'a str) -> Cow<'a, str>,
+/// The hits on lines in a row that are those of the request but for blanks at their ends.
+///
+/// `compared` has the same lines as the text, and `old` those of the request, in the form in which
+/// they are compared.
+fn whole_lines(
+    lines: &Lines<'_>,
+    compared: &Lines<'_>,
+    old: &str,
+    request: &Request<'_>,
 ) -> Vec<Hit> {
-    let old = request.old_lines();
-    let starts = windows(lines, &old, key).into_iter();
+    let old: Vec<&str> = old.strip_suffix('\n').unwrap_or(old).split('\n').collect();
+    let starts = windows(compared, &old, |line| Cow::Borrowed(trimmed(line))).into_iter();
     starts.map(|first| lines_hit(lines, request, first, old.len())).collect()
 }
 
-pub(super) fn line_trimmed<'a>(lines: &Lines<'a>, request: &Request<'a>) -> Vec<Hit> {
-    whole_lines(lines, request, |line| Cow::Borrowed(trimmed(line)))
+pub(super) fn line_trimmed(lines: &Lines<'_>, request: &Request<'_>) -> Vec<Hit> {
+    whole_lines(lines, lines, request.old, request)
 }
 
-/// A line without blanks at its ends and with one blank for each run inside.
-fn packed(line: &str) -> Cow<'_, str> {
-    let line = trimmed(line);
-    match memchr::memchr(b'\t', line.as_bytes())
-        .or_else(|| memchr::memmem::find(line.as_bytes(), b"  "))
-    {
-        Some(_) => Cow::Owned(View::packed(line).text().to_owned()),
-        None => Cow::Borrowed(line),
-    }
-}
-
-pub(super) fn whitespace_normalized<'a>(
-    text: &'a str,
-    lines: &Lines<'a>,
-    request: &Request<'a>,
+pub(super) fn whitespace_normalized(
+    text: &str,
+    lines: &Lines<'_>,
+    request: &Request<'_>,
 ) -> Vec<Hit> {
     if !request.old.contains([' ', '\t']) {
         return Vec::new();
     }
-    let mut hits = whole_lines(lines, request, packed);
+    let (view, wanted) = (View::packed(text), View::packed(request.old));
+    let mut hits = whole_lines(lines, &Lines::of(view.text()), wanted.text(), request);
     if !request.old.ends_with('\n') {
         // What stands behind the passage stays.
         for hit in &mut hits {
@@ -111,7 +105,6 @@ pub(super) fn whitespace_normalized<'a>(
             hit.span.end = hit.span.start + trimmed_end(found).len();
         }
     }
-    let (view, wanted) = (View::packed(text), View::packed(request.old));
     let inside: Vec<Hit> = exact(view.text(), wanted.text())
         .into_iter()
         .filter_map(|hit| view.source(&hit.span))
@@ -133,16 +126,12 @@ pub(super) fn escape_normalized(text: &str, request: &Request<'_>) -> Found {
     Found { hits: exact(text, &old), new: escape::unescaped(request.new) }
 }
 
-pub(super) fn unicode_normalized<'a>(
-    text: &'a str,
-    lines: &Lines<'a>,
-    request: &Request<'a>,
-) -> Vec<Hit> {
+pub(super) fn unicode_normalized(text: &str, lines: &Lines<'_>, request: &Request<'_>) -> Vec<Hit> {
     if text.is_ascii() && request.old.is_ascii() {
         return Vec::new();
     }
-    let view = fold::view(text);
-    let hits: Vec<Hit> = exact(view.text(), &fold(request.old))
+    let (view, old) = (fold::view(text), fold(request.old));
+    let hits: Vec<Hit> = exact(view.text(), &old)
         .into_iter()
         .filter_map(|hit| view.source(&hit.span))
         .map(|span| Hit { span, first_line: None })
@@ -150,10 +139,7 @@ pub(super) fn unicode_normalized<'a>(
     if !hits.is_empty() {
         return hits;
     }
-    whole_lines(lines, request, |line| match fold(line) {
-        Cow::Borrowed(line) => Cow::Borrowed(trimmed(line)),
-        Cow::Owned(line) => Cow::Owned(trimmed(&line).to_owned()),
-    })
+    whole_lines(lines, &Lines::of(view.text()), &old, request)
 }
 
 pub(super) fn block_anchor(lines: &Lines<'_>, request: &Request<'_>) -> Vec<Hit> {
