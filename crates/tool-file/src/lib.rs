@@ -1,10 +1,8 @@
 #![doc = include_str!("../docs.md")]
 
 mod args;
-mod closest;
-mod diff;
+mod commit;
 mod display_text;
-mod edit;
 mod fault;
 mod folder;
 mod format_gate;
@@ -13,6 +11,7 @@ mod lock;
 mod miss;
 mod open;
 mod patch;
+mod patch_files;
 mod path;
 mod read_file;
 mod search;
@@ -25,7 +24,6 @@ mod window;
 mod write_file;
 
 pub use args::{MAX_SEARCH_LIMIT, Paging, normalize_pagination};
-pub use closest::closest_lines;
 
 hermes_registry::tools![
     read_file::READ_FILE,

@@ -1,9 +1,10 @@
 //! Holding a file while it is read, changed and written, against other calls of this process and
 //! against other processes that do the same.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, Metadata, TryLockError};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, TryLockError as Poisonable};
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,8 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// A file that no other call changes until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Held {
-    _process: MutexGuard<'static, ()>,
+    /// None when several files are held, since they may share a lock.
+    _process: Option<MutexGuard<'static, ()>>,
     /// The file as it was opened; none when there is no file, or none that can be locked.
     _old: Option<File>,
     /// What took its place.
@@ -43,29 +45,73 @@ pub(crate) fn hold(cx: &ToolContext, path: &Path) -> Result<Held, ToolError> {
 
 fn hold_within(cx: &ToolContext, path: &Path, wait: Duration) -> Result<Held, ToolError> {
     let until = Instant::now() + wait;
-    let process = process_lock(path);
-    let process = loop {
-        match process.try_lock() {
-            Ok(guard) => break guard,
-            Err(Poisonable::Poisoned(err)) => break err.into_inner(),
+    let process = wait_for_process(cx, process_lock(path), path, until)?;
+    let old = wait_for_file(cx, path, until)?;
+    Ok(Held { _process: Some(process), _old: old, new: None })
+}
+
+/// Several files that no other call changes until this is dropped.
+#[derive(Debug)]
+pub(crate) struct HeldAll {
+    _process: Vec<MutexGuard<'static, ()>>,
+    files: BTreeMap<PathBuf, Held>,
+}
+
+impl HeldAll {
+    /// One of the files.
+    pub(crate) fn get(&mut self, path: &Path) -> Option<&mut Held> {
+        self.files.get_mut(path)
+    }
+}
+
+/// Waits for the turn of all files, in an order that is the same in every call, so that two calls
+/// never wait for each other.
+pub(crate) fn hold_all(cx: &ToolContext, paths: BTreeSet<PathBuf>) -> Result<HeldAll, ToolError> {
+    let until = Instant::now() + MAX_WAIT;
+    let locks: BTreeMap<usize, &Path> =
+        paths.iter().map(|path| (lock_index(path), path.as_path())).collect();
+    let process = locks
+        .into_values()
+        .map(|path| wait_for_process(cx, process_lock(path), path, until))
+        .collect::<Result<_, _>>()?;
+    let mut files = BTreeMap::new();
+    for path in paths {
+        let old = wait_for_file(cx, &path, until)?;
+        files.insert(path, Held { _process: None, _old: old, new: None });
+    }
+    Ok(HeldAll { _process: process, files })
+}
+
+fn wait_for_process(
+    cx: &ToolContext,
+    lock: &'static Mutex<()>,
+    path: &Path,
+    until: Instant,
+) -> Result<MutexGuard<'static, ()>, ToolError> {
+    loop {
+        match lock.try_lock() {
+            Ok(guard) => return Ok(guard),
+            Err(Poisonable::Poisoned(err)) => return Ok(err.into_inner()),
             Err(Poisonable::WouldBlock) => pause(cx, path, until)?,
         }
-    };
-    let old = loop {
-        let Some(file) = open(path) else { break None };
+    }
+}
+
+fn wait_for_file(cx: &ToolContext, path: &Path, until: Instant) -> Result<Option<File>, ToolError> {
+    loop {
+        let Some(file) = open(path) else { return Ok(None) };
         match file.try_lock() {
             // Another process may have put a new file in its place meanwhile.
-            Ok(()) if is_at(&file, path) => break Some(file),
+            Ok(()) if is_at(&file, path) => return Ok(Some(file)),
             Ok(()) | Err(TryLockError::WouldBlock) => pause(cx, path, until)?,
             Err(TryLockError::Error(err)) if err.kind() == io::ErrorKind::Unsupported => {
-                break None;
+                return Ok(None);
             }
             // Some file systems lock only what was opened for writing.
-            Err(TryLockError::Error(err)) if is_bad_handle(&err) => break None,
+            Err(TryLockError::Error(err)) if is_bad_handle(&err) => return Ok(None),
             Err(TryLockError::Error(err)) => return Err(io_error("lock", path, &err)),
         }
-    };
-    Ok(Held { _process: process, _old: old, new: None })
+    }
 }
 
 /// Locks a file that nobody else knows of yet.
@@ -87,15 +133,21 @@ fn pause(cx: &ToolContext, path: &Path, until: Instant) -> Result<(), ToolError>
     Ok(())
 }
 
+/// How many locks the paths of this process share, which costs a wait now and then and no memory.
+const LOCK_COUNT: usize = 64;
+
 /// The lock of this process for a path.
 fn process_lock(path: &Path) -> &'static Mutex<()> {
-    use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
-    // Process-wide on purpose: two sessions of one process may edit the same file. Paths share
-    // locks, which costs a wait now and then and no memory.
-    static LOCKS: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
-    let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(path);
+    // Process-wide on purpose: two sessions of one process may edit the same file.
+    static LOCKS: [Mutex<()>; LOCK_COUNT] = [const { Mutex::new(()) }; LOCK_COUNT];
     let [first, ..] = &LOCKS;
-    LOCKS.get(usize::try_from(hash % 64).unwrap_or_default()).unwrap_or(first)
+    LOCKS.get(lock_index(path)).unwrap_or(first)
+}
+
+fn lock_index(path: &Path) -> usize {
+    use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+    let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(path);
+    usize::try_from(hash % LOCK_COUNT as u64).unwrap_or_default()
 }
 
 /// A handle to lock; none for what is no regular file or can't be opened, which the caller finds

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
+use hermes_edit::{closest_lines, lines::to_lf};
 use hermes_registry::ToolError;
 
-use crate::closest::closest_lines;
 use crate::display_text::without_row_numbers;
 use crate::fault::Fault;
-use crate::text::to_lf;
 
 /// The error for a passage `old` that isn't in `text`: what likely went wrong, and the lines that
 /// come closest.
@@ -25,16 +24,10 @@ pub(crate) fn not_found(path: &Path, old: &str, text: &str) -> ToolError {
             return Fault::NotFound.error(message);
         }
     }
-    if let Some(line) = line_but_for_blanks(wanted, text) {
-        message.push_str(&format!(
-            ". The text at line {line} differs from it only in blanks: check indentation, double \
-             blanks, and blanks at the ends of lines"
-        ));
-    }
     match closest_lines(wanted, text) {
         Some(snippet) => {
             message.push_str(&format!(
-                ". Did you mean one of these lines? Blanks and letters must be the same.\n{snippet}"
+                ". Did you mean one of these lines? Letters, numbers and names must be the same.\n{snippet}"
             ));
             Fault::NotFound.error(message)
         }
@@ -43,33 +36,6 @@ pub(crate) fn not_found(path: &Path, old: &str, text: &str) -> ToolError {
             .error(format!("{message}, nor is anything like it"))
             .with_extra("_hint", "read the file again: it may have changed"),
     }
-}
-
-/// The first line, from 1 on, of what equals `old` when runs of blanks count as one and those at
-/// the ends of lines don't count.
-fn line_but_for_blanks(old: &str, text: &str) -> Option<usize> {
-    let wanted = packed(old);
-    let wanted = wanted.trim();
-    if wanted.is_empty() {
-        return None;
-    }
-    let text = packed(text);
-    let before = text.get(..text.find(wanted)?)?;
-    Some(memchr::memchr_iter(b'\n', before.as_bytes()).count() + 1)
-}
-
-fn packed(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for line in text.lines() {
-        for (nth, word) in line.split_whitespace().enumerate() {
-            if nth > 0 {
-                out.push(' ');
-            }
-            out.push_str(word);
-        }
-        out.push('\n');
-    }
-    out
 }
 
 #[cfg(test)]
@@ -104,16 +70,9 @@ mod tests {
     }
 
     #[test]
-    fn differences_in_blanks_alone_are_said() {
+    fn what_is_near_is_shown() {
         let text = "x\nif a:   \n    b  =  1\n\ny\n";
-        check("if a:\n    b = 1", text, &["at line 2 differs from it only in blanks"], &[]);
-        check(
-            "\tb = 1 \n",
-            text,
-            &["at line 3 differs from it only in blanks", "3|    b  =  1"],
-            &[],
-        );
-        check("if b:", text, &["Did you mean"], &["only in blanks"]);
-        check(" \n", text, &["nor is anything like it"], &["only in blanks"]);
+        check("if b:", text, &["Did you mean", "2|if a:"], &["nor is anything"]);
+        check(" \n", text, &["nor is anything like it"], &["Did you mean"]);
     }
 }

@@ -3,6 +3,7 @@
 use std::fs::Metadata;
 use std::io::Read;
 
+use hermes_edit::{Refusal, Replaced, Strategy, diff, replace};
 use hermes_registry::{
     Concurrency, EditProposal, Exposure, ResultLimit, ToolContext, ToolError, ToolResult, register,
 };
@@ -10,24 +11,25 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::edit::{Edited, Refusal, replace};
 use crate::fault::{Fault, check_interrupt, io_error};
 use crate::format_gate::{self, Gate};
+use crate::patch_files::Request;
 use crate::path::{Resolved, resolve};
 use crate::text::{Format, decode, encode};
-use crate::{args, diff, display_text, guard, lock, miss, read_file, store};
+use crate::{args, display_text, guard, lock, miss, read_file, store};
 
 register! {
     pub static PATCH;
     name: "patch",
     toolset: "file",
-    description: "Changes a part of a file. In mode `replace`, `old_string` is replaced by \
-        `new_string`. The old text must be in the file letter by letter, blanks included (line \
-        endings aside), and only once: add the lines around it until it is, or set `replace_all`. \
-        An empty `new_string` deletes. All other bytes of the file stay as they are. The answer \
-        holds the change as a diff; when the text isn't found, the lines that come closest to it \
-        are shown.[[read_file| Leave out the line numbers that read_file shows.]] Mode `patch`, \
-        for patches over several files, isn't supported yet.",
+    description: "Changes parts of files. In mode `replace`, `old_string` is replaced by \
+        `new_string` in one file. It must be there only once: add the lines around it until it is, \
+        or set `replace_all`. Slips in blanks, indentation, escapes and typographic quotes are \
+        mended; letters, numbers and names must be right. An empty `new_string` deletes. In mode \
+        `patch`, `patch` changes, adds, deletes and moves several files, all or none. All other \
+        bytes stay as they are. The answer holds the change as a diff; when a place isn't found, \
+        the lines that come closest to it are shown.[[read_file| Leave out the line numbers that \
+        read_file shows.]]",
     handler: patch,
     emoji: "🔧",
     verb: "Editing",
@@ -65,10 +67,12 @@ struct Args {
     /// Replaces every occurrence instead of wanting only one.
     #[serde(default)]
     replace_all: bool,
-    /// The patch, for `patch`.
+    /// The patch, for `patch`: `*** Begin Patch`, then for each file `*** Update File: PATH` with
+    /// hunks, `*** Add File: PATH` with lines after `+`, `*** Delete File: PATH` or
+    /// `*** Move File: FROM -> TO`, and `*** End Patch`. A hunk begins with `@@`, behind it perhaps
+    /// a line that stands before the place; its lines begin with a blank (stays), `-` or `+`.
     #[serde(default)]
     #[schemars(with = "String")]
-    #[expect(dead_code, reason = "part of the schema; read once patches are supported")]
     patch: Value,
     /// Allows a change of what belongs to another profile. Set it only when the user asked for
     /// that.
@@ -85,11 +89,13 @@ fn patch(args: Args, cx: ToolContext) -> ToolResult {
     match &args.mode {
         Value::Null => replace_in_file(&args, &cx),
         Value::String(mode) if mode == "replace" => replace_in_file(&args, &cx),
-        Value::String(mode) if mode == "patch" => Err(Fault::BadMode.error(
-            "mode `patch` isn't supported yet; make the same change with mode `replace`, one call \
-             for each passage, with `path`, `old_string` and `new_string`",
-        )),
-        mode => Err(Fault::BadMode.error(format!("unknown mode {mode}; use \"replace\""))),
+        Value::String(mode) if mode == "patch" => {
+            let text = args::text("patch", "patch", &args.patch)?;
+            Request::of(text, &cx, args.cross_profile)?.run()
+        }
+        mode => {
+            Err(Fault::BadMode.error(format!("unknown mode {mode}; use \"replace\" or \"patch\"")))
+        }
     }
 }
 
@@ -97,13 +103,14 @@ fn patch(args: Args, cx: ToolContext) -> ToolResult {
 fn propose(args: &Value, cx: &ToolContext) -> Result<Vec<EditProposal>, ToolError> {
     let args = Args::deserialize(args)
         .map_err(|err| ToolError::invalid_arguments(format!("the arguments don't fit: {err}")))?;
-    if !args.mode.is_null() && args.mode != "replace" {
-        return Err(Fault::BadMode.error("only mode `replace` can be shown"));
+    if args.mode == "patch" {
+        let text = args::text("patch", "patch", &args.patch)?;
+        return Request::of(text, cx, args.cross_profile)?.propose();
     }
     let target = Target::of(&args, cx)?;
     let Replacement { text, edited, .. } = target.replacement(cx)?;
     let path = target.path.real;
-    Ok(vec![EditProposal { path, old: Some(text), new: Some(edited.text) }])
+    Ok(vec![EditProposal { path, old: Some(text), new: Some(edited.content) }])
 }
 
 /// The passage that a call is about.
@@ -120,7 +127,7 @@ struct Replacement {
     metadata: Metadata,
     text: String,
     format: Format,
-    edited: Edited,
+    edited: Replaced,
 }
 
 impl<'a> Target<'a> {
@@ -170,14 +177,14 @@ fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
     let mut held = lock::hold(cx, &target.path.real)?;
     let Replacement { metadata, text, format, edited } = target.replacement(cx)?;
     let path = target.path;
-    let gate = format_gate::check(&path.real, Some(&text), &edited.text);
+    let gate = format_gate::check(&path.real, Some(&text), &edited.content);
     if let Gate::Refused(problem) = &gate {
         return Err(Fault::InvalidContent.error(format!(
             "nothing was changed: {} would not parse afterwards: {problem}",
             path.real.display()
         )));
     }
-    let changed = encode(&edited.text, format).ok_or_else(|| {
+    let changed = encode(&edited.content, format).ok_or_else(|| {
         Fault::InvalidContent.error(format!(
             "nothing was changed: {} isn't UTF-8 but {}, which has no sign for a character of \
              `new_string`",
@@ -193,7 +200,10 @@ fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
     let mut put = |key: &str, value: Value| result.insert(key.to_owned(), value);
     put("success", true.into());
     put("replacements", edited.count.into());
-    put("diff", diff::unified(&path.label(cx), &text, &edited.text).into());
+    if edited.strategy != Strategy::Exact {
+        put("strategy", edited.strategy.name().into());
+    }
+    put("diff", diff::unified(&path.label(cx), &text, &edited.content).into());
     put("resolved_path", resolved.clone().into());
     put("files_modified", vec![resolved].into());
     if let Some(lint) = gate.lint() {
@@ -230,7 +240,7 @@ fn refused(refusal: &Refusal, path: &Resolved, old: &str, text: &str) -> ToolErr
         Refusal::Identical => {
             Fault::Identical.error("`old_string` and `new_string` are the same: nothing to change")
         }
-        Refusal::Ambiguous(lines) => {
+        Refusal::Ambiguous { lines } => {
             // A line may hold the passage several times.
             let mut numbers = lines.clone();
             numbers.dedup();
@@ -248,6 +258,16 @@ fn refused(refusal: &Refusal, path: &Resolved, old: &str, text: &str) -> ToolErr
                 .with_extra("count", lines.len())
                 .with_extra("lines", numbers)
         }
+        Refusal::EscapeDrift { line } => Fault::EscapeDrift
+            .error(format!(
+                "`old_string` and `new_string` have backslashes before quotes that aren't in {shown} \
+                 at line {line}, where the rest of it is: send both without them"
+            ))
+            .with_extra("line", *line),
+        Refusal::NotFound if old.trim().is_empty() => Fault::NotFound.error(format!(
+            "`old_string` has nothing but blanks, and {shown} doesn't have just these: give lines \
+             with text in them"
+        )),
         Refusal::NotFound => miss::not_found(&path.given, old, text),
     }
 }

@@ -51,6 +51,23 @@ enum Failure {
     Io(io::Error),
 }
 
+impl Failure {
+    fn error(self, path: &Path) -> ToolError {
+        match self {
+            Self::Changed => Fault::Conflict.error(format!(
+                "nothing was written: {} was changed by something else since it was read; read it \
+                 again before going on",
+                path.display()
+            )),
+            Self::Owner => Fault::Denied.error(format!(
+                "nothing was written: a new {} couldn't be given to the file's owner",
+                path.display()
+            )),
+            Self::Io(err) => io_error("write", path, &err),
+        }
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(err: io::Error) -> Self {
         Self::Io(err)
@@ -68,18 +85,7 @@ pub(crate) fn write(
     old: Option<&Metadata>,
     bytes: &[u8],
 ) -> Result<Written, ToolError> {
-    try_write(held, path, old, bytes).map_err(|failure| match failure {
-        Failure::Changed => Fault::Conflict.error(format!(
-            "nothing was written: {} was changed by something else since it was read; read it \
-             again before going on",
-            path.display()
-        )),
-        Failure::Owner => Fault::Denied.error(format!(
-            "nothing was written: a new {} couldn't be given to the file's owner",
-            path.display()
-        )),
-        Failure::Io(err) => io_error("write", path, &err),
-    })
+    try_write(held, path, old, bytes).map_err(|failure| failure.error(path))
 }
 
 fn try_write(
@@ -88,29 +94,83 @@ fn try_write(
     old: Option<&Metadata>,
     bytes: &[u8],
 ) -> Result<Written, Failure> {
-    let Some(old) = old else {
-        held.keep(replace(path, None, bytes)?);
-        return Ok(Written::Replaced);
-    };
-    if has_other_names(old) {
-        overwrite(path, old, bytes)?;
-        return Ok(Written::InPlace);
+    let prepared = try_prepare(path, old, old.map(|old| (path, old)), bytes)?;
+    try_finish(held, path, old, bytes, prepared)
+}
+
+/// A content that is ready to take its place.
+#[derive(Debug)]
+pub(crate) enum Prepared {
+    /// It lies beside the place, in a folder that is held until it is there.
+    Beside(NamedTempFile, Folder),
+    /// The file is going to be overwritten.
+    InPlace(Written),
+}
+
+/// Makes ready to write `bytes` to `path`, where `old` is now. The new file has the properties of
+/// the file `like`. Nothing is seen of it until [`finish`].
+pub(crate) fn prepare(
+    path: &Path,
+    old: Option<&Metadata>,
+    like: Option<(&Path, &Metadata)>,
+    bytes: &[u8],
+) -> Result<Prepared, ToolError> {
+    try_prepare(path, old, like, bytes).map_err(|failure| failure.error(path))
+}
+
+/// Puts what was prepared in its place.
+pub(crate) fn finish(
+    held: &mut Held,
+    path: &Path,
+    old: Option<&Metadata>,
+    bytes: &[u8],
+    prepared: Prepared,
+) -> Result<Written, ToolError> {
+    try_finish(held, path, old, bytes, prepared).map_err(|failure| failure.error(path))
+}
+
+fn try_prepare(
+    path: &Path,
+    old: Option<&Metadata>,
+    like: Option<(&Path, &Metadata)>,
+    bytes: &[u8],
+) -> Result<Prepared, Failure> {
+    if old.is_some_and(has_other_names) {
+        return Ok(Prepared::InPlace(Written::InPlace));
     }
-    match replace(path, Some(old), bytes) {
-        Ok(new) => {
-            held.keep(new);
-            Ok(Written::Replaced)
+    match stage(path, like, bytes) {
+        Ok((temp, folder)) => Ok(Prepared::Beside(temp, folder)),
+        Err(Failure::Io(err)) if old.is_some() && is_folder_closed(&err) => {
+            Ok(Prepared::InPlace(Written::InPlaceUnsafe))
         }
-        Err(Failure::Io(err)) if is_folder_closed(&err) => {
-            overwrite(path, old, bytes)?;
-            Ok(Written::InPlaceUnsafe)
-        }
-        Err(Failure::Owner) => {
-            overwrite(path, old, bytes)?;
-            Ok(Written::InPlaceOwner)
-        }
+        Err(Failure::Owner) if old.is_some() => Ok(Prepared::InPlace(Written::InPlaceOwner)),
         Err(failure) => Err(failure),
     }
+}
+
+fn try_finish(
+    held: &mut Held,
+    path: &Path,
+    old: Option<&Metadata>,
+    bytes: &[u8],
+    prepared: Prepared,
+) -> Result<Written, Failure> {
+    let in_place = match prepared {
+        Prepared::InPlace(written) => written,
+        Prepared::Beside(temp, folder) => match put(path, old, temp, &folder) {
+            Ok(new) => {
+                held.keep(new);
+                return Ok(Written::Replaced);
+            }
+            Err(Failure::Io(err)) if old.is_some() && is_folder_closed(&err) => {
+                Written::InPlaceUnsafe
+            }
+            Err(failure) => return Err(failure),
+        },
+    };
+    let Some(old) = old else { return Err(Failure::Changed) };
+    overwrite(path, old, bytes)?;
+    Ok(in_place)
 }
 
 fn is_folder_closed(err: &io::Error) -> bool {
@@ -126,18 +186,31 @@ fn refuse_changed(path: &Path, old: &Metadata) -> Result<(), Failure> {
     }
 }
 
-/// Puts a new file in the place of the old one, and gives it back locked.
-fn replace(path: &Path, old: Option<&Metadata>, bytes: &[u8]) -> Result<File, Failure> {
-    // Declared first, so that it is let go of after the temporary file in it.
+/// Writes a new file beside its place.
+fn stage(
+    path: &Path,
+    like: Option<(&Path, &Metadata)>,
+    bytes: &[u8],
+) -> Result<(NamedTempFile, Folder), Failure> {
     let folder = Folder::of(path)?;
-    let place = folder.file(path);
     let mut temp = new_file(folder.path())?;
     temp.write_all(bytes)?;
-    if let Some(old) = old {
+    if let Some((path, old)) = like {
         keep_properties(path, old, temp.as_file())?;
     }
     temp.as_file().sync_all()?;
     lock::lock_new(temp.as_file());
+    Ok((temp, folder))
+}
+
+/// Puts a new file in the place of the old one, and gives it back locked.
+fn put(
+    path: &Path,
+    old: Option<&Metadata>,
+    temp: NamedTempFile,
+    folder: &Folder,
+) -> Result<File, Failure> {
+    let place = folder.file(path);
     let new = if let Some(old) = old {
         refuse_changed(path, old)?;
         temp.persist(&place).map_err(|err| err.error)?
@@ -147,14 +220,23 @@ fn replace(path: &Path, old: Option<&Metadata>, bytes: &[u8]) -> Result<File, Fa
             _ => Failure::Io(err.error),
         })?
     };
-    // Makes the rename last. Some file systems can't, and the content is safe either way.
-    if let Ok(folder) = File::open(folder.path()) {
-        let _ = folder.sync_all();
-    }
+    sync(folder.path());
     Ok(new)
 }
 
-fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
+/// Makes renames in the folder of a file last.
+pub(crate) fn sync_folder(path: &Path) {
+    sync(path.parent().unwrap_or(Path::new("/")));
+}
+
+/// Makes renames in a folder last. Some file systems can't, and the content is safe either way.
+fn sync(folder: &Path) {
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+}
+
+pub(crate) fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".hermes-").suffix(".tmp");
     #[cfg(unix)]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Read};
 
 use encoding_rs::{CoderResult, Decoder, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use hermes_edit::lines::to_lf;
 
 /// How a file's bytes stand for characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -114,11 +115,6 @@ pub(crate) fn encode(text: &str, format: Format) -> Option<Vec<u8>> {
 /// `text` with every line ending in CR LF.
 pub(crate) fn to_crlf(text: &str) -> String {
     to_lf(text).replace('\n', "\r\n")
-}
-
-/// `text` with CR LF as LF. A CR alone is data and stays.
-pub(crate) fn to_lf(text: &str) -> Cow<'_, str> {
-    if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }
 }
 
 /// Tells whether a stream of bytes is UTF-8, whatever the pieces it comes in.
@@ -279,6 +275,5 @@ mod tests {
     #[test]
     fn line_endings() {
         assert_eq!(to_crlf("a\nb\r\nc\rd"), "a\r\nb\r\nc\rd");
-        assert_eq!(to_lf("a\nb\r\nc\rd"), "a\nb\nc\rd");
     }
 }

@@ -14,6 +14,7 @@ pub(crate) const AREA: &[(&str, Binding)] = &[
     ("normalize_pagination", Binding::Actual(normalize_pagination)),
     ("read_file", Binding::Checked(|input, expect| run("read_file", input, expect))),
     ("search_files", Binding::Checked(|input, expect| run("search_files", input, expect))),
+    ("patch", Binding::Checked(|input, expect| run("patch", input, expect))),
     ("write_file", Binding::Checked(|input, expect| run("write_file", input, expect))),
 ];
 

@@ -2,6 +2,7 @@
 //! of a case into a call and its result into JSON.
 
 mod definitions;
+mod edit;
 mod file_tools;
 mod guard;
 mod hooks;
@@ -28,6 +29,7 @@ pub(crate) enum Binding {
 const AREAS: &[&[(&str, Binding)]] = &[
     definitions::AREA,
     file_tools::AREA,
+    edit::AREA,
     hooks::AREA,
     guard::AREA,
     limits::AREA,

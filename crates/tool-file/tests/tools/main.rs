@@ -5,6 +5,7 @@
 mod declarations;
 mod guards;
 mod patch;
+mod patch_files;
 mod read;
 mod search;
 mod world;

@@ -45,11 +45,13 @@ fn patching_is_refused_before_anything_changes() {
         ("b", b"a\0b"),
         ("utf16", b"\xFF\xFEa\0\x00\xD8"),
         (".env", b"K=1\n"),
+        ("q", b"print('x')\n"),
     ]);
     let edit = |path: &str, old: &str, new: &str| json!({"mode": "replace", "path": path, "old_string": old, "new_string": new});
     for (args, kind) in [
         (json!({"mode": "weird", "path": "f"}), "bad_mode"),
-        (json!({"mode": "patch", "patch": "*** Begin Patch"}), "bad_mode"),
+        (json!({"mode": "patch"}), "missing_argument"),
+        (json!({"mode": "patch", "patch": "hello"}), "parse_error"),
         (json!({"mode": "replace", "old_string": "a", "new_string": "b"}), "missing_argument"),
         (json!({"mode": "replace", "path": "f", "old_string": "a"}), "missing_argument"),
         (edit("f", "", "x"), "empty_old"),
@@ -59,6 +61,9 @@ fn patching_is_refused_before_anything_changes() {
         (edit(".", "a", "b"), "is_directory"),
         (edit("c.json", "1", ""), "invalid_content"),
         (edit("lat", "caf", "日"), "invalid_content"),
+        (edit("f", "process(\\'x\\')", "p(\\'x\\')"), "not_found"),
+        (edit("q", "print(\\'x\\')", "p(\\'x\\')"), "escape_drift"),
+        (edit("f", " \n", "x"), "not_found"),
         (edit("b", "a", "x"), "binary"),
         (edit("utf16", "a", "x"), "binary"),
         (edit(".env", "K", "L"), "blocked"),
@@ -86,6 +91,15 @@ fn edits_at_the_same_time_are_all_kept() {
         }
     });
     assert_eq!(world.bytes("f"), lines.replace("old", "new").as_bytes());
+}
+
+#[test]
+fn slips_in_blanks_are_mended_and_told() {
+    let world = World::new(&[("f", b"\tif a:\r\n\t\tb\r\n")]);
+    let args =
+        json!({"path": "f", "old_string": "if a:\n    b", "new_string": "if a:\n    c\n    d"});
+    check(&world.call("patch", args), &json!({"success": true, "strategy": "line_trimmed"}));
+    assert_eq!(world.bytes("f"), b"\tif a:\r\n\t\tc\r\n\t\td\r\n");
 }
 
 /// Where a process of `edits_of_several_processes_are_all_kept` works, and which lines are its own.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, Hunk, InternedInput, Token};
 
-use crate::text::to_lf;
+use crate::lines::to_lf;
 
 /// The most lines of a diff in a result.
 const MAX_LINES: usize = 400;
@@ -21,20 +21,72 @@ const MAX_COMPARED: usize = 20_000;
 /// How many unchanged lines are shown on each side of a change.
 const CONTEXT: u32 = 3;
 
-/// The change from `old` to `new` with three lines around it. Line endings aren't compared.
-pub(crate) fn unified(label: &str, old: &str, new: &str) -> String {
-    let (old, new) = (to_lf(old), to_lf(new));
-    let input = InternedInput::new(old.as_ref(), new.as_ref());
-    let hunks = hunks(&input);
-    if hunks.is_empty() {
-        return String::new();
+/// The change of one file from `old` to `new`, with three lines around it.
+///
+/// `label` is the path that is shown. Line endings aren't compared.
+pub fn unified(label: &str, old: &str, new: &str) -> String {
+    let mut diffs = Diffs::default();
+    diffs.changed(label, old, new);
+    diffs.finish()
+}
+
+/// The changes of several files as one text. Line endings aren't compared.
+#[derive(Clone, Debug, Default)]
+pub struct Diffs {
+    out: String,
+}
+
+impl Diffs {
+    /// Adds a file whose text changed.
+    pub fn changed(&mut self, label: &str, old: &str, new: &str) {
+        self.put(&format!("--- a/{label}\n+++ b/{label}\n"), old, new);
     }
-    let mut out = format!("--- a/{label}\n+++ b/{label}\n");
-    // Changes with so few lines between them that the lines around them meet are shown as one.
-    for group in hunks.chunk_by(|a, b| b.before.start - a.before.end <= 2 * CONTEXT) {
-        put_group(&mut out, &input, group);
+
+    /// Adds a file that wasn't there before.
+    pub fn created(&mut self, label: &str, new: &str) {
+        let names = format!("--- /dev/null\n+++ b/{label}\n");
+        if new.is_empty() {
+            self.out.push_str(&names);
+        }
+        self.put(&names, "", new);
     }
-    shorten(out)
+
+    /// Adds a file that is gone; `old` is its text if it had any.
+    pub fn deleted(&mut self, label: &str, old: Option<&str>) {
+        let names = format!("--- a/{label}\n+++ /dev/null\n");
+        match old {
+            None | Some("") => self.out.push_str(&names),
+            Some(old) => self.put(&names, old, ""),
+        }
+    }
+
+    /// Adds a file with another path, and the change of its text if there is one.
+    pub fn moved(&mut self, from: &str, to: &str, change: Option<(&str, &str)>) {
+        // Writing to a string can't fail.
+        let _ = writeln!(self.out, "rename from {from}\nrename to {to}");
+        if let Some((old, new)) = change {
+            self.put(&format!("--- a/{from}\n+++ b/{to}\n"), old, new);
+        }
+    }
+
+    /// The text, cut where it gets too long to read, with a note of how much is missing.
+    pub fn finish(self) -> String {
+        shorten(self.out)
+    }
+
+    fn put(&mut self, names: &str, old: &str, new: &str) {
+        let (old, new) = (to_lf(old), to_lf(new));
+        let input = InternedInput::new(old.as_ref(), new.as_ref());
+        let hunks = hunks(&input);
+        if hunks.is_empty() {
+            return;
+        }
+        self.out.push_str(names);
+        // Changes with so few lines between them that the lines around them meet are shown as one.
+        for group in hunks.chunk_by(|a, b| b.before.start - a.before.end <= 2 * CONTEXT) {
+            put_group(&mut self.out, &input, group);
+        }
+    }
 }
 
 fn hunks(input: &InternedInput<&str>) -> Vec<Hunk> {
@@ -165,6 +217,24 @@ mod tests {
             &old.replacen("5\n", "", 1).replace("13\n", "y\nz\n"),
             "@@ -2,7 +2,6 @@\n 2\n 3\n 4\n-5\n 6\n 7\n 8\n\
              @@ -10,7 +9,8 @@\n 10\n 11\n 12\n-13\n+y\n+z\n 14\n 15\n 16\n",
+        );
+    }
+
+    #[test]
+    fn files_come_and_go() {
+        let mut diffs = Diffs::default();
+        diffs.created("n", "a\n");
+        diffs.created("empty", "");
+        diffs.deleted("o", Some("b\n"));
+        diffs.deleted("binary", None);
+        diffs.moved("x", "y", None);
+        diffs.moved("p", "q", Some(("c\n", "d\n")));
+        assert_eq!(
+            diffs.finish(),
+            "--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+a\n--- /dev/null\n+++ b/empty\n\
+             --- a/o\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n--- a/binary\n+++ /dev/null\n\
+             rename from x\nrename to y\nrename from p\nrename to q\n\
+             --- a/p\n+++ b/q\n@@ -1 +1 @@\n-c\n+d\n"
         );
     }
 
