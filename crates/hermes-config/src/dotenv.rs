@@ -125,6 +125,18 @@ pub fn with_variable(text: &str, name: &str, value: Option<&str>) -> Result<Stri
         }
         _ => kept(&mut new, done..text.len()),
     }
+    let reads_back = |text: &str| parse(text).variables.get(name).map(String::as_str) == value;
+    if let Some(value) = value
+        && !reads_back(&new)
+    {
+        // A quote that is open further up would be closed by one of ours.
+        let rest = with_variable(text, name, None)?;
+        let (mark, rest) = match rest.strip_prefix('\u{feff}') {
+            Some(rest) => ("\u{feff}", rest),
+            None => ("", rest.as_str()),
+        };
+        return Ok(format!("{mark}{name}={}{line_end}{rest}", quote(value)));
+    }
     Ok(new)
 }
 
@@ -354,6 +366,7 @@ mod tests {
             ("K=\"v\" # same\n", Some("v"), "K=\"v\" # same\n"),
             ("A=1\n", None, "A=1\n"),
             ("K=\n", Some("v"), "K=v\n"),
+            ("A=\"\n", Some("#\n"), "K=\"#\\n\"\nA=\"\n"),
         ] {
             assert_eq!(with_variable(old, "K", value).unwrap(), expected, "{old:?} {value:?}");
         }

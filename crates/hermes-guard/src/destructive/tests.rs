@@ -343,7 +343,7 @@ proptest! {
             ("ls -l", false), ("git status", false), ("echo 'rm x'", false), ("sed s/a/b/ f", false),
         ][..]),
         around in proptest::collection::vec(prop::sample::select(&[
-            ("sudo ", ""), ("(", ")"), ("{ ", "; }"), ("echo a && ", ""), ("", " | cat"), ("", "; ls"),
+            ("sudo ", ""), ("( ", ")"), ("{ ", "; }"), ("echo a && ", ""), ("", " | cat"), ("", "; ls"),
             ("if true; then ", "; fi"), ("A=1 ", ""), ("echo $( ", ")"), ("echo \"$( ", ")\""),
             ("nohup ", " &"), ("cat <<E\nit's\nE\n", ""), ("# it's\n", ""), ("timeout 5 ", " 2>&1"),
         ][..]), 0..5),
