@@ -26,10 +26,30 @@ const FUEL: u32 = 20_000;
 /// [`Validator::check`](crate::Validator::check) to report. Local references and
 /// `anyOf`/`oneOf`/`allOf` are followed; of several branches the first that the value fits, or
 /// fits once coerced, decides. Coercing twice changes nothing more. Allocates only for what it
-/// changes.
+/// changes, and for schemas with `allOf`.
 pub fn coerce(schema: &Value, args: &mut Value) {
-    if let (Value::Object(node), Value::Object(_)) = (schema, &*args) {
-        Coercion { root: schema, fuel: FUEL }.inside(node, args, MAX_DEPTH);
+    let (Value::Object(node), Value::Object(_)) = (schema, &*args) else { return };
+    let mut first = Coercion { root: schema, fuel: FUEL, combines: false };
+    first.inside(node, args, MAX_DEPTH);
+    if first.combines {
+        settle(schema, node, args);
+    }
+}
+
+/// How often schemas that are to hold together are applied again. Even, so that two which undo
+/// each other end where they began.
+const ROUNDS: u32 = 8;
+
+/// Applies the schema until nothing changes: what one schema of an `allOf` made of a value may be
+/// something for one before it.
+fn settle(schema: &Value, node: &Map<String, Value>, args: &mut Value) {
+    for _ in 0..ROUNDS {
+        let before = args.clone();
+        let mut again = Coercion { root: schema, fuel: FUEL, combines: false };
+        again.inside(node, args, MAX_DEPTH);
+        if *args == before {
+            return;
+        }
     }
 }
 
@@ -37,6 +57,8 @@ pub fn coerce(schema: &Value, args: &mut Value) {
 struct Coercion<'s> {
     root: &'s Value,
     fuel: u32,
+    /// Whether several schemas were applied to one value.
+    combines: bool,
 }
 
 impl<'s> Coercion<'s> {
@@ -71,6 +93,7 @@ impl<'s> Coercion<'s> {
             self.value(target, value, depth);
         }
         for branch in branches(node, "allOf") {
+            self.combines = true;
             self.value(branch, value, depth);
         }
         for union in ["anyOf", "oneOf"] {

@@ -164,3 +164,17 @@ fn a_type_that_does_not_exist_says_nothing() {
     coerce(&schema, &mut args);
     assert_eq!(args, json!({"a": false}));
 }
+
+#[test]
+fn schemas_that_hold_together_are_applied_until_nothing_changes() {
+    // Found by fuzzing: the second schema makes an object of what the first took for text.
+    let schema = json!({"additionalProperties": {"allOf": [
+        {"anyOf": [{"type": ["boolean", "array"]}, {"type": "string"}]},
+        {"type": "object"},
+    ]}});
+    let mut once = json!({"a": "{}"});
+    coerce(&schema, &mut once);
+    let mut twice = once.clone();
+    coerce(&schema, &mut twice);
+    assert_eq!(once, twice);
+}
