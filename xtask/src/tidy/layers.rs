@@ -29,6 +29,7 @@ const LAYERS: [&[&str]; 18] = [
     &["hermes-approval"],
     &["hermes-tool-*"],
     &["hermes-tools"],
+    &["hermes-checkpoint"],
     &["hermes-acp"],
     &["hermes-mcp"],
     &["hermes-agent"],
