@@ -117,14 +117,16 @@ impl Checkpoints {
         let taken =
             snapshot::take(&self.store, &held, &project, &self.limits(), reason, &[]).await?;
         let outcome = match taken {
-            Taken::TooMany => return Ok(Outcome::Skipped(Skipped::TooMany)),
+            Taken::TooMany => Outcome::Skipped(Skipped::TooMany),
             Taken::Unchanged(_) => Outcome::Skipped(Skipped::Unchanged),
             Taken::New(tip) => Outcome::Taken(tip.commit),
         };
         if let Some(turn) = turn {
             turns.insert(project.id.clone(), turn.to_owned());
         }
-        self.tidy(&held, &project).await;
+        if outcome != Outcome::Skipped(Skipped::TooMany) {
+            self.tidy(&held, &project).await;
+        }
         Ok(outcome)
     }
 
@@ -199,10 +201,11 @@ impl Checkpoints {
     ///
     /// As there.
     pub async fn prune_if_due(&self) -> Result<Option<Pruned>> {
-        if !prune::is_due(&self.store, &self.config) {
-            return Ok(None);
+        if prune::is_due(&self.store, &self.config)? {
+            self.prune().await.map(Some)
+        } else {
+            Ok(None)
         }
-        self.prune().await.map(Some)
     }
 
     /// What there is.

@@ -61,12 +61,20 @@ pub(crate) async fn prune(store: &Store, held: &Held, config: &CheckpointConfig)
     Ok(pruned)
 }
 
-/// Whether calls should prune again.
-pub(crate) fn is_due(store: &Store, config: &CheckpointConfig) -> bool {
-    let last = fs::metadata(store.layout.last_prune()).and_then(|meta| meta.modified());
-    // A time in the future is a clock that was set back.
-    config.auto_prune
-        && last.map_or(true, |last| last.elapsed().map_or(true, |age| age > config.min_interval))
+/// Whether calls should prune again. The time runs from the first question.
+pub(crate) fn is_due(store: &Store, config: &CheckpointConfig) -> Result<bool> {
+    if !config.auto_prune || !store.exists() {
+        return Ok(false);
+    }
+    let path = store.layout.last_prune();
+    match fs::metadata(&path).and_then(|meta| meta.modified()) {
+        // A time in the future is a clock that was set back.
+        Ok(last) => Ok(last.elapsed().map_or(true, |age| age > config.min_interval)),
+        Err(_) => {
+            let now = seconds(SystemTime::now());
+            write(&path, format!("{now}\n").as_bytes()).map(|()| false)
+        }
+    }
 }
 
 async fn forget(store: &Store, _held: &Held, id: &str) -> Result<()> {
