@@ -23,7 +23,9 @@ impl Checkpointer for Checkpoints {
             }
             let root = project_root(target, self.config.home.as_deref());
             let ids = cx.ids();
-            let turn = (!ids.turn.is_empty()).then(|| format!("{}\n{}", ids.session, ids.turn));
+            // A conversation that has begun no turn is in its first one.
+            let is_known = !ids.turn.is_empty() || !ids.session.is_empty();
+            let turn = is_known.then(|| format!("{}\n{}", ids.session, ids.turn));
             let reason = format!("before {}", tool.name());
             let outcome = Self::checkpoint(self, &root, &reason, turn.as_deref())
                 .await

@@ -13,11 +13,11 @@ use crate::history::{self, Entry};
 use crate::project::{Project, is_protected};
 use crate::prune::{self, Pruned};
 use crate::restore::{self, Restored};
+use crate::room;
 use crate::snapshot::{self, Taken};
 use crate::status::{self, Status};
 use crate::store::{Held, Store};
 use crate::walk::Limits;
-use crate::room;
 
 /// Takes snapshots of folders and goes back to them.
 ///
@@ -164,19 +164,13 @@ impl Checkpoints {
     /// There is no such snapshot of this folder or no such file in it; the file is not a relative
     /// path inside; git or the disk failed.
     /// [`Incomplete`](CheckpointError::Incomplete) if some files could not be written.
-    pub async fn restore(
-        &self,
-        folder: &Path,
-        name: &str,
-        file: Option<&str>,
-    ) -> Result<Restored> {
+    pub async fn restore(&self, folder: &Path, name: &str, file: Option<&str>) -> Result<Restored> {
         let project = Project::new(folder);
         let hash = history::resolve(&history::hashes(&self.store, &project).await?, name)?;
         let _turns = self.turns.lock().await;
         let held = self.hold().await?;
         let limits = self.limits();
-        let restored =
-            restore::restore(&self.store, &held, &project, &limits, &hash, file).await;
+        let restored = restore::restore(&self.store, &held, &project, &limits, &hash, file).await;
         // Only now: the snapshot that was gone back to may be the one too many.
         self.tidy(&held, &project).await;
         restored?.ok_or_else(too_many)

@@ -93,7 +93,8 @@ mod tests {
         for out in ["a/node_modules/b", ".git/HEAD", "x/.GIT", ".env", "c/.env.local", "a.LOG"] {
             assert!(path(out.as_bytes()), "{out}");
         }
-        for kept in ["a/targets/b", "build", "target", ".gitignore", "log", ".zip", "env", "a.png"] {
+        for kept in ["a/targets/b", "build", "target", ".gitignore", "log", ".zip", "env", "a.png"]
+        {
             assert!(!path(kept.as_bytes()), "{kept}");
         }
     }

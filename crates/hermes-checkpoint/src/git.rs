@@ -166,10 +166,9 @@ impl Run<'_> {
             .await
             .map_err(|error| CheckpointError::NoGit(error.to_string()))?;
         match finished.ended {
-            Ended::Exited(0) => Ok(Answer {
-                bytes: finished.stdout.bytes,
-                dropped: finished.stdout.dropped,
-            }),
+            Ended::Exited(0) => {
+                Ok(Answer { bytes: finished.stdout.bytes, dropped: finished.stdout.dropped })
+            }
             ended => {
                 let said = finished.stderr.text();
                 let said = said.trim();

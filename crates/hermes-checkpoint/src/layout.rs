@@ -14,6 +14,11 @@ impl Layout {
         self.base.join("store")
     }
 
+    /// Where it is made.
+    pub(crate) fn new_store(&self) -> PathBuf {
+        self.base.join("store.new")
+    }
+
     /// The file that whoever changes the store holds locked.
     pub(crate) fn lock(&self) -> PathBuf {
         self.base.join(".lock")
@@ -62,7 +67,7 @@ impl Layout {
 
     /// Whether a file of the checkpoint folder belongs to the present layout.
     pub(crate) fn is_ours(name: &str) -> bool {
-        matches!(name, "store" | ".lock" | ".last_prune") || Self::is_legacy(name)
+        matches!(name, "store" | "store.new" | ".lock" | ".last_prune") || Self::is_legacy(name)
     }
 
     /// Whether it is an older layout that was moved aside.

@@ -18,7 +18,7 @@ mod snapshot;
 mod stage;
 mod status;
 mod store;
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;
 mod walk;
 

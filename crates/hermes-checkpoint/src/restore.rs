@@ -150,9 +150,9 @@ fn clear_the_way(root: &Path, steps: Steps) -> (BTreeSet<Name>, BTreeSet<PathBuf
     let in_the_way: Vec<&PathBuf> = emptied
         .iter()
         .filter(|folder| {
-            folder.ancestors().any(|part| {
-                crate::names::to_name(part).is_some_and(|name| write.contains(&name))
-            })
+            folder
+                .ancestors()
+                .any(|part| crate::names::to_name(part).is_some_and(|name| write.contains(&name)))
         })
         .collect();
     remove_empty(root, in_the_way);
@@ -169,8 +169,7 @@ fn clear_the_way(root: &Path, steps: Steps) -> (BTreeSet<Name>, BTreeSet<PathBuf
 /// What no snapshot holds and a file that is to be written would destroy.
 fn obstacle(root: &Path, name: &[u8]) -> Option<String> {
     let path = to_path(name)?;
-    let is_folder =
-        |part: &Path| root.join(part).symlink_metadata().map(|meta| meta.is_dir());
+    let is_folder = |part: &Path| root.join(part).symlink_metadata().map(|meta| meta.is_dir());
     if is_folder(&path).unwrap_or(false) {
         // An empty one is worth nothing.
         return fs::remove_dir(root.join(&path)).err().map(|_| format!("{}/", path.display()));

@@ -22,12 +22,7 @@ pub(crate) struct Size {
 }
 
 /// Drops the oldest snapshots of a project until `max` are left.
-pub(crate) async fn trim(
-    store: &Store,
-    held: &Held,
-    project: &Project,
-    max: usize,
-) -> Result<()> {
+pub(crate) async fn trim(store: &Store, held: &Held, project: &Project, max: usize) -> Result<()> {
     let hashes = hashes(store, project).await?;
     match hashes.get(max.saturating_sub(1)) {
         Some(oldest) if hashes.len() > max => cut(store, held, oldest),

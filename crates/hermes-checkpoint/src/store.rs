@@ -47,8 +47,7 @@ pub(crate) struct Note {
 impl Store {
     pub(crate) fn new(config: &CheckpointConfig) -> Self {
         let layout = Layout { base: config.base.clone() };
-        let git =
-            Git { store: layout.store(), path: config.path.clone(), timeout: config.timeout };
+        let git = Git { store: layout.store(), path: config.path.clone(), timeout: config.timeout };
         Self { layout, git }
     }
 
@@ -85,10 +84,9 @@ impl Store {
         let is_whole = ["HEAD", "config", "objects", "refs"]
             .iter()
             .all(|part| store.join(part).symlink_metadata().is_ok());
+        self.remove_locks();
         if !is_whole {
-            create_private(&store)?;
-            let init = ["init", "--quiet", "--bare", "--template=", "--object-format=sha1"];
-            self.git.run(init).env("GIT_DEFAULT_REF_FORMAT", "files").bytes().await?;
+            self.init().await?;
         }
         for folder in [self.layout.indexes(), self.layout.projects(), self.layout.refs()] {
             create_private(&folder)?;
@@ -98,7 +96,24 @@ impl Store {
             create_private(&store.join("info"))?;
             write(&attributes, ATTRIBUTES.as_bytes())?;
         }
-        self.remove_locks();
+        Ok(())
+    }
+
+    /// Makes the repository beside its place, so that it is there as a whole or not at all; one
+    /// that has lost parts gets them back where it is.
+    async fn init(&self) -> Result<()> {
+        let (store, new) = (self.layout.store(), self.layout.new_store());
+        let place = if store.exists() { &store } else { &new };
+        if new.exists() {
+            fs::remove_dir_all(&new).map_err(CheckpointError::io(&new))?;
+        }
+        create_private(place)?;
+        let init = ["init", "--quiet", "--bare", "--template=", "--object-format=sha1"];
+        let git = Git { store: place.clone(), ..self.git.clone() };
+        git.run(init).env("GIT_DEFAULT_REF_FORMAT", "files").bytes().await?;
+        if place == &new {
+            fs::rename(&new, &store).map_err(CheckpointError::io(&store))?;
+        }
         Ok(())
     }
 

@@ -4,7 +4,8 @@ use std::fs::Metadata;
 use std::io::Read;
 
 use hermes_registry::{
-    Concurrency, EditProposal, Exposure, ResultLimit, ToolContext, ToolError, ToolResult, register,
+    CheckpointScope, Concurrency, EditProposal, Exposure, ResultLimit, ToolContext, ToolError,
+    ToolResult, register,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -32,6 +33,7 @@ register! {
     emoji: "🔧",
     verb: "Editing",
     concurrency: Concurrency::writes("path"),
+    checkpoint: CheckpointScope::Patch { path: "path", patch: "patch" },
     max_result_size: ResultLimit::Chars(100_000),
     exposure: Exposure::Core,
     propose: propose,
