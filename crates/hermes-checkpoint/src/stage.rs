@@ -10,6 +10,10 @@ use crate::project::Project;
 use crate::store::{Held, Store, log};
 use crate::walk::{self, Limits};
 
+/// How many files one git takes. A slow disk may need the whole time limit for the first snapshot of
+/// a large project; what the index has by then need not be done again.
+const CHUNK: usize = 5_000;
+
 /// What is to be staged.
 pub(crate) struct Stage<'s> {
     pub(crate) store: &'s Store,
@@ -72,18 +76,23 @@ impl Stage<'_> {
         gone: impl IntoIterator<Item = &'n Name>,
     ) -> Result<()> {
         // First, so that a file that became a folder is not in the way.
-        self.update_index(&["--force-remove"], join(gone)).await?;
+        self.update_index(&["--force-remove"], gone).await?;
         // Files may vanish meanwhile.
-        self.update_index(&["--add", "--remove", "--replace"], join(present)).await
+        self.update_index(&["--add", "--remove", "--replace"], present).await
     }
 
-    async fn update_index(&self, flags: &[&str], names: Vec<u8>) -> Result<()> {
-        if names.is_empty() {
-            return Ok(());
+    async fn update_index<'n>(
+        &self,
+        flags: &[&str],
+        names: impl IntoIterator<Item = &'n Name>,
+    ) -> Result<()> {
+        let mut names = names.into_iter().peekable();
+        while names.peek().is_some() {
+            let args = ["update-index"].iter().chain(flags).chain(&["-z", "--stdin"]);
+            let run = self.store.git.run(args).work_tree(&self.project.folder).index(&self.index);
+            run.stdin(join(names.by_ref().take(CHUNK))).bytes().await?;
         }
-        let args = ["update-index"].iter().chain(flags).chain(&["-z", "--stdin"]);
-        let run = self.store.git.run(args).work_tree(&self.project.folder).index(&self.index);
-        run.stdin(names).bytes().await.map(drop)
+        Ok(())
     }
 }
 

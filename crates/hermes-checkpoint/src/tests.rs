@@ -1,4 +1,9 @@
 //! Snapshots of real folders with the real git.
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "these are tests; clippy knows only the functions marked so"
+)]
 
 mod files;
 mod keeping;

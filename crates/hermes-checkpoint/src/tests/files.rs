@@ -215,7 +215,7 @@ async fn unreadable_files_don_t_stop_a_snapshot() {
     world.write("locked", "1");
     world.write("closed/b", "1");
     for name in ["locked", "closed"] {
-        fs::set_permissions(world.at(name), Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(world.at(name), Permissions::from_mode(0o000)).unwrap();
     }
     world.taken("one").await;
     fs::set_permissions(world.at("closed"), Permissions::from_mode(0o755)).unwrap();
