@@ -14,6 +14,9 @@ const MAX_ANSWER: usize = 64 * 1024 * 1024;
 /// Where git is looked for when nothing is said.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
+/// What is between the folders of a search path.
+const SEPARATOR: &str = if cfg!(windows) { ";" } else { ":" };
+
 /// Settings for every run.
 const SETTINGS: [&str; 23] = [
     "core.hooksPath=/dev/null",
@@ -73,6 +76,14 @@ pub(crate) struct Answer {
 }
 
 impl Git {
+    /// Where programs are looked for: never in the project, which would be run.
+    pub(crate) fn search_path(&self) -> String {
+        let path = self.path.as_deref().unwrap_or(DEFAULT_PATH);
+        let parts: Vec<&str> =
+            path.split(SEPARATOR).filter(|part| Path::new(part).is_absolute()).collect();
+        parts.join(SEPARATOR)
+    }
+
     /// A run with these arguments.
     pub(crate) fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Run<'_> {
         Run {
@@ -137,9 +148,8 @@ impl Run<'_> {
             argv.extend(["-c".into(), setting.into()]);
         }
         argv.extend(self.args);
-        let path = self.git.path.as_deref().unwrap_or(DEFAULT_PATH);
         let fixed = [
-            ("PATH", path),
+            ("PATH", &*self.git.search_path()),
             ("LC_ALL", "C"),
             ("GIT_CONFIG_NOSYSTEM", "1"),
             ("GIT_CONFIG_GLOBAL", "/dev/null"),

@@ -12,7 +12,7 @@ use crate::history;
 use crate::names::{Name, inside, is_below, join, shown, split, to_path};
 use crate::project::Project;
 use crate::snapshot::{self, Taken};
-use crate::stage::{blocking, discard};
+use crate::stage::{CHUNK, blocking, discard};
 use crate::store::{Held, Store};
 use crate::walk::{Folders, Limits};
 
@@ -110,15 +110,19 @@ async fn carry_out(store: &Store, project: &Project, hash: &str, steps: Steps) -
         let written = async {
             let git = &store.git;
             git.run(["read-tree", hash]).index(&index).bytes().await?;
-            let args = ["checkout-index", "--force", "-z", "--stdin"];
-            let run = git.run(args).work_tree(&project.folder).index(&index);
-            run.stdin(join(&write)).bytes().await
+            let mut names = write.iter().peekable();
+            while names.peek().is_some() {
+                let args = ["checkout-index", "--force", "-z", "--stdin"];
+                let run = git.run(args).work_tree(&project.folder).index(&index);
+                run.stdin(join(names.by_ref().take(CHUNK))).bytes().await?;
+            }
+            Ok(())
         };
         let written = written.await;
         discard(&index);
         match written {
             Err(CheckpointError::Git { detail, .. }) => faults.push(detail),
-            written => drop(written?),
+            written => written?,
         }
     }
     let root = project.folder.clone();

@@ -12,7 +12,7 @@ use crate::walk::{self, Limits};
 
 /// How many files one git takes. A slow disk may need the whole time limit for the first snapshot of
 /// a large project; what the index has by then need not be done again.
-const CHUNK: usize = 5_000;
+pub(crate) const CHUNK: usize = 5_000;
 
 /// What is to be staged.
 pub(crate) struct Stage<'s> {

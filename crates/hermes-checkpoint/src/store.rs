@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hermes_exec::program::find;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tokio::time::{Instant, sleep};
 
 use crate::config::CheckpointConfig;
@@ -35,7 +35,7 @@ pub(crate) struct Held {
 }
 
 /// What is noted about a project.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Note {
     pub(crate) workdir: PathBuf,
     /// Seconds since 1970.
@@ -154,8 +154,8 @@ impl Store {
 
     /// Whether there is a git to run.
     pub(crate) fn has_git(&self) -> bool {
-        let path = self.git.path.as_deref().map(AsRef::as_ref);
-        find("git".as_ref(), Path::new("/"), path).is_ok()
+        let path = self.git.search_path();
+        find("git".as_ref(), Path::new("/"), Some(path.as_ref())).is_ok()
     }
 
     /// Notes that something was done with a project.
@@ -163,11 +163,11 @@ impl Store {
         let path = self.layout.project(&project.id);
         let now = seconds(SystemTime::now());
         let created_at = read_note(&path).map_or(now, |note| note.created_at);
-        let note = Note { workdir: project.folder.clone(), created_at, last_touch: now };
         let note = serde_json::json!({
-            "workdir": note.workdir.to_string_lossy(),
-            "created_at": note.created_at,
-            "last_touch": note.last_touch,
+            // A name that is no text is only for people: nothing looks it up.
+            "workdir": project.folder.to_string_lossy(),
+            "created_at": created_at,
+            "last_touch": now,
         });
         write(&path, note.to_string().as_bytes())
     }

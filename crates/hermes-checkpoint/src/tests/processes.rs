@@ -133,3 +133,16 @@ async fn a_store_in_use_is_waited_for() {
     assert!(matches!(failed, Err(crate::CheckpointError::Busy)), "{failed:?}");
     drop(held);
 }
+
+#[tokio::test]
+async fn a_git_in_the_project_is_not_run() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let world = World::with(|config| config.path = Some(".::bin:/usr/bin:/bin".to_owned()));
+    for name in ["git", "bin/git"] {
+        world.write(name, "#!/bin/sh\ntouch ran\nexit 1\n");
+        fs::set_permissions(world.at(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    world.taken("one").await;
+    assert!(!world.at("ran").exists());
+}
