@@ -1,5 +1,6 @@
 //! What can be typed.
 
+mod checkpoints;
 mod hooks;
 
 use std::path::PathBuf;
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use hermes_tools::ToolFormat;
 
+pub(crate) use checkpoints::{Checkpoints, ProjectFolder};
 pub(crate) use hooks::{Hooks, HooksTest};
 
 /// See, switch and call the tools of an agent.
@@ -82,6 +84,9 @@ pub(crate) enum Command {
     /// See the programs that run at events, agree to them and try them out
     #[command(subcommand)]
     Hooks(Hooks),
+    /// See the snapshots that calls took of projects, and go back to them
+    #[command(subcommand)]
+    Checkpoints(Checkpoints),
     /// See and change settings
     #[command(subcommand)]
     Config(Config),
@@ -282,6 +287,9 @@ pub(crate) struct Calling {
     /// The answer to tools that ask for permission
     #[arg(long, value_name = "ANSWER", default_value = "deny")]
     pub(crate) approve: Approve,
+    /// Take a snapshot of the project before files are changed
+    #[arg(long)]
+    pub(crate) checkpoints: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

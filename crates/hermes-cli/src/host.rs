@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hermes_checkpoint::{CheckpointConfig, Checkpoints};
 use hermes_config::{Loaded, Options, process_env};
 use hermes_hooks::Hooks;
 use hermes_hooks::shell::ShellHooks;
@@ -20,7 +21,7 @@ use hermes_tools::{
 };
 use serde_json::{Map, Value};
 
-use crate::cli::Globals;
+use crate::cli::{Calling, Globals};
 use crate::consent;
 use crate::exit::Failure;
 use crate::output::Ui;
@@ -79,15 +80,23 @@ impl Host {
         Ok(host)
     }
 
-    /// As [`checked`](Self::checked), for calls: with the hooks of the configuration and the log of
-    /// calls.
-    pub(crate) fn for_calls(globals: &Globals, ui: &Ui) -> Result<Self, Failure> {
+    /// As [`checked`](Self::checked), for calls: with the hooks of the configuration, the log of
+    /// calls and, if they are wanted, snapshots.
+    pub(crate) fn for_calls(
+        globals: &Globals,
+        calling: &Calling,
+        ui: &Ui,
+    ) -> Result<Self, Failure> {
         let mut host = Self::checked(globals, ui)?;
         let mut extensions = Extensions::default().hooks(host.hooks(globals, ui));
         match host.audit_log() {
             Ok(Some(log)) => extensions = extensions.audit(Arc::new(log)),
             Ok(None) => {}
             Err(error) => ui.warn(format!("the log of calls can't be written: {error}")),
+        }
+        let checkpoints = CheckpointConfig::of(host.settings());
+        if checkpoints.enabled || calling.checkpoints {
+            extensions = extensions.checkpointer(Arc::new(Checkpoints::new(checkpoints)));
         }
         host.runtime = Runtime::builder(host.runtime.registry().clone())
             .scope(host.scope())

@@ -91,6 +91,13 @@ pub enum CheckpointScope {
     Declared,
     /// Nothing, although the tool writes a path.
     Never,
+    /// The path in one argument, and all paths that the patch in another names.
+    Patch {
+        /// The argument that holds the path.
+        path: &'static str,
+        /// The argument that holds the patch.
+        patch: &'static str,
+    },
     /// The working directory, when the command in an argument is destructive.
     Command {
         /// The argument that holds the command.

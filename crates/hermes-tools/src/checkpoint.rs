@@ -1,5 +1,6 @@
 //! Snapshots before calls that change files.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -24,28 +25,47 @@ pub trait Checkpointer: Send + Sync {
     ) -> CheckpointFuture<'a>;
 }
 
-/// What a call may change: the path that it writes, or the folder that a destructive command works
-/// in. None if nothing is worth a snapshot.
-pub(crate) fn target(tool: &Tool, args: &Value, cx: &ToolContext) -> Option<PathBuf> {
+/// What a call may change: the paths that it writes, or the folder that a destructive command works
+/// in. Empty if nothing is worth a snapshot.
+pub(crate) fn targets(tool: &Tool, args: &Value, cx: &ToolContext) -> Vec<PathBuf> {
     let text = |name: &str| {
         args.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
     };
+    let mut named = BTreeSet::new();
     match tool.meta().checkpoint {
-        CheckpointScope::Command { command, workdir } => {
-            if !hermes_guard::destructive::is_destructive(text(command)?) {
-                return None;
-            }
+        CheckpointScope::Command { command, workdir }
+            if text(command).is_some_and(hermes_guard::destructive::is_destructive) =>
+        {
             let configured = cx.settings().env_filled("TERMINAL_CWD");
-            Some(absolute(text(workdir).or(configured).unwrap_or("."), cx))
+            named.insert(text(workdir).or(configured).unwrap_or("."));
         }
-        CheckpointScope::Declared => match tool.meta().concurrency {
-            Concurrency::PathScoped { access: Access::Write, arg, .. } => {
-                Some(absolute(text(arg).unwrap_or("."), cx))
+        CheckpointScope::Patch { path, patch } => {
+            named.extend(text(path));
+            named.extend(text(patch).into_iter().flat_map(patched));
+        }
+        CheckpointScope::Declared => {
+            if let Concurrency::PathScoped { access: Access::Write, arg, .. } =
+                tool.meta().concurrency
+            {
+                named.insert(text(arg).unwrap_or("."));
             }
-            _ => None,
-        },
-        _ => None,
+        }
+        _ => {}
     }
+    named.into_iter().map(|path| absolute(path, cx)).collect()
+}
+
+/// The paths in the headers of a patch. Rather one too many: what is not there is not kept.
+fn patched(patch: &str) -> impl Iterator<Item = &str> {
+    const HEADERS: [&str; 5] =
+        ["Update File:", "Add File:", "Delete File:", "Move File:", "Move to:"];
+    patch
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("***").map(str::trim_start))
+        .filter_map(|line| HEADERS.iter().find_map(|header| line.strip_prefix(header)))
+        .flat_map(|paths| paths.split(" -> "))
+        .map(str::trim)
+        .filter(|path| !path.is_empty())
 }
 
 /// A path as the call means it, with symbolic links resolved.
@@ -56,4 +76,18 @@ pub(crate) fn absolute(path: &str, cx: &ToolContext) -> PathBuf {
 /// The user's home folder.
 fn home(cx: &ToolContext) -> Option<PathBuf> {
     cx.settings().env_filled("HOME").map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_names_all_it_touches() {
+        let patch = "*** Begin Patch\n*** Update File: a b.rs\n*** Move to: c.rs\n@@\n-x\n+y\n\
+                     ***Add File:  d\n+*** Delete File: not this\n*** Delete File: e\r\n\
+                     *** Move File: f -> g/h\n*** Update File:\n*** End Patch";
+        let named: Vec<_> = patched(patch).collect();
+        assert_eq!(named, ["a b.rs", "c.rs", "d", "e", "f", "g/h"]);
+    }
 }

@@ -330,25 +330,27 @@ impl<'r> Way<'r> {
     pub(crate) async fn checkpoint(&mut self, tool: &PreparedTool, args: &Value) {
         let Some(checkpointer) = &self.runtime.extensions().checkpointer else { return };
         let cx = self.context();
-        let Some(target) = checkpoint::target(&tool.tool, args, &cx) else { return };
-        if self.dry {
-            let note = format!("a snapshot of {} would be taken", target.display());
-            return self.trace.note(Gate::Checkpoint, note);
-        }
-        let taken = task::caught(checkpointer.checkpoint(&tool.tool, &target, &cx));
-        let taken = tokio::select! {
-            taken = taken => taken.unwrap_or_else(Err),
-            () = self.cancel.cancelled() => Err("interrupted".to_owned()),
-            () = execute::passed(cx.deadlines()) => Err("it took too long".to_owned()),
-        };
-        match taken {
-            Ok(note) => {
-                let note = note.unwrap_or_else(|| format!("snapshot of {}", target.display()));
+        for target in checkpoint::targets(&tool.tool, args, &cx) {
+            if self.dry {
+                let note = format!("a snapshot of {} would be taken", target.display());
                 self.trace.note(Gate::Checkpoint, note);
+                continue;
             }
-            Err(why) => {
-                tracing::warn!(target = %target.display(), error = why, "no snapshot was taken");
-                self.trace.note(Gate::Checkpoint, format!("no snapshot: {why}"));
+            let taken = task::caught(checkpointer.checkpoint(&tool.tool, &target, &cx));
+            let taken = tokio::select! {
+                taken = taken => taken.unwrap_or_else(Err),
+                () = self.cancel.cancelled() => Err("interrupted".to_owned()),
+                () = execute::passed(cx.deadlines()) => Err("it took too long".to_owned()),
+            };
+            match taken {
+                Ok(note) => {
+                    let note = note.unwrap_or_else(|| format!("snapshot of {}", target.display()));
+                    self.trace.note(Gate::Checkpoint, note);
+                }
+                Err(why) => {
+                    tracing::debug!(target = %target.display(), error = why, "no snapshot");
+                    self.trace.note(Gate::Checkpoint, format!("no snapshot: {why}"));
+                }
             }
         }
     }

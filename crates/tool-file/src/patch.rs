@@ -5,7 +5,8 @@ use std::io::Read;
 
 use hermes_edit::{Refusal, Replaced, Strategy, diff, replace};
 use hermes_registry::{
-    Concurrency, EditProposal, Exposure, ResultLimit, ToolContext, ToolError, ToolResult, register,
+    CheckpointScope, Concurrency, EditProposal, Exposure, ResultLimit, ToolContext, ToolError,
+    ToolResult, register,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -34,6 +35,7 @@ register! {
     emoji: "🔧",
     verb: "Editing",
     concurrency: Concurrency::writes("path"),
+    checkpoint: CheckpointScope::Patch { path: "path", patch: "patch" },
     max_result_size: ResultLimit::Chars(100_000),
     exposure: Exposure::Core,
     propose: propose,

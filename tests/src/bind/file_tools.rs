@@ -1,6 +1,6 @@
 //! The file tools, called as the dispatcher calls them, on real files in a folder of their own.
 
-mod tree;
+pub(super) mod tree;
 
 use hermes_registry::{Invocation, Tool, ToolContext};
 use hermes_tool_file::{Paging, normalize_pagination as normalize};

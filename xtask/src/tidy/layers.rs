@@ -9,7 +9,7 @@ use crate::project::Project;
 
 /// The workspace's packages from the bottom up. A package depends on packages of lower layers
 /// only, for its tests too: a tool crate whose tests linked the facade would be linked twice.
-const LAYERS: [&[&str]; 18] = [
+const LAYERS: [&[&str]; 19] = [
     &["hermes-registry"],
     &[
         "hermes-schema",
@@ -29,6 +29,7 @@ const LAYERS: [&[&str]; 18] = [
     &["hermes-approval"],
     &["hermes-tool-*"],
     &["hermes-tools"],
+    &["hermes-checkpoint"],
     &["hermes-acp"],
     &["hermes-mcp"],
     &["hermes-agent"],

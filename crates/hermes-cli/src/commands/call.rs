@@ -16,7 +16,7 @@ use crate::watcher::Watcher;
 
 /// Calls the tool and prints its result as a model would see it.
 pub(crate) fn run(globals: &Globals, asked: Call, ui: &mut Ui) -> Ended {
-    let host = Host::for_calls(globals, ui)?;
+    let host = Host::for_calls(globals, &asked.calling, ui)?;
     let interrupt = Interrupt::new();
     let cancel = interrupt.token().clone();
     let mut options = super::calling_session(&host, &asked.calling, Services::new(), cancel, ui)?;

@@ -25,7 +25,7 @@ const PREVIEW_LINES: usize = 6;
 
 /// Runs all messages and prints the tool messages in the order of the calls.
 pub(crate) fn run(globals: &Globals, asked: &Exec, ui: &mut Ui) -> Ended {
-    let host = Host::for_calls(globals, ui)?;
+    let host = Host::for_calls(globals, &asked.calling, ui)?;
     let interrupt = Interrupt::new();
     let cancel = interrupt.token().clone();
     let watcher = Arc::new(Watcher::new(ui, host.settings()));

@@ -1,6 +1,7 @@
 //! One module per command.
 
 mod call;
+mod checkpoints;
 mod config;
 mod definitions;
 mod doctor;
@@ -51,6 +52,7 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Ended {
         Command::Call(call) => call::run(globals, call, ui),
         Command::Exec(exec) => exec::run(globals, &exec, ui),
         Command::Hooks(hooks) => hooks::run(globals, hooks, ui),
+        Command::Checkpoints(asked) => checkpoints::run(globals, asked, ui),
         Command::Config(config) => config::run(globals, config, ui),
         Command::Features { json } => features::run(globals, json, ui),
         Command::Doctor { json } => doctor::run(globals, json, ui),

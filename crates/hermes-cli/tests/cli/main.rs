@@ -7,6 +7,8 @@
 
 #[cfg(feature = "file")]
 mod calls;
+#[cfg(all(unix, feature = "file"))]
+mod checkpoints;
 mod definitions;
 #[cfg(feature = "todo")]
 mod exec;

@@ -131,7 +131,8 @@ impl Tree {
     }
 }
 
-fn make(path: &Path, spec: &Value) -> Result<(), String> {
+/// Makes a file, a link or a folder as a case describes it.
+pub(in crate::bind) fn make(path: &Path, spec: &Value) -> Result<(), String> {
     let parent = path.parent().unwrap_or(path);
     fs::create_dir_all(parent).map_err(failed("create", parent))?;
     if let Some(target) = spec.get("symlink").and_then(Value::as_str) {
