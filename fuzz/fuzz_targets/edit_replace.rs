@@ -21,7 +21,8 @@ fuzz_target!(|input: (&str, &str, &str, bool)| {
             for span in &replaced.spans {
                 assert!(span.start >= done && span.start < span.end, "{span:?}");
                 let kept = &content[done..span.start];
-                let at = if done == 0 { rest.starts_with(kept).then_some(0) } else { rest.find(kept) };
+                let at =
+                    if done == 0 { rest.starts_with(kept).then_some(0) } else { rest.find(kept) };
                 rest = &rest[at.expect("nothing outside the spans changes") + kept.len()..];
                 done = span.end;
             }

@@ -2,8 +2,8 @@
 
 #![no_main]
 
-use hermes_edit::v4a::{self, Cause, Memory, ProblemKind};
 use hermes_edit::diff;
+use hermes_edit::v4a::{self, Cause, Memory, ProblemKind};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (&str, &str, &str)| {
@@ -28,7 +28,10 @@ fuzz_target!(|input: (&str, &str, &str)| {
     // A diff, read as a patch, leads to the other text unless it fits several places.
     let text = |text: &str| {
         let lines = text.lines().map(|line| line.trim_end_matches('\r'));
-        lines.take(60).map(|line| line.chars().take(100).collect::<String>() + "\n").collect::<String>()
+        lines
+            .take(60)
+            .map(|line| line.chars().take(100).collect::<String>() + "\n")
+            .collect::<String>()
     };
     let (from, to) = (text(f), text(g));
     let diff = diff::unified("f", &from, &to);
