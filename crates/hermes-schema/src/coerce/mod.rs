@@ -26,7 +26,7 @@ const FUEL: u32 = 20_000;
 /// [`Validator::check`](crate::Validator::check) to report. Local references and
 /// `anyOf`/`oneOf`/`allOf` are followed; of several branches the first that the value fits, or
 /// fits once coerced, decides. Coercing twice changes nothing more. Allocates only for what it
-/// changes, and for schemas with `allOf`.
+/// changes, and for schemas with `allOf` or unions that change something.
 pub fn coerce(schema: &Value, args: &mut Value) {
     let (Value::Object(node), Value::Object(_)) = (schema, &*args) else { return };
     let mut first = Coercion { root: schema, fuel: FUEL, combines: false };
@@ -40,8 +40,8 @@ pub fn coerce(schema: &Value, args: &mut Value) {
 /// each other end where they began.
 const ROUNDS: u32 = 8;
 
-/// Applies the schema until nothing changes: what one schema of an `allOf` made of a value may be
-/// something for one before it.
+/// Applies the schema until nothing changes: what one schema of an `allOf`, or a branch of a union,
+/// made of a value may be something for one before it.
 fn settle(schema: &Value, node: &Map<String, Value>, args: &mut Value) {
     for _ in 0..ROUNDS {
         let before = args.clone();
@@ -57,7 +57,7 @@ fn settle(schema: &Value, node: &Map<String, Value>, args: &mut Value) {
 struct Coercion<'s> {
     root: &'s Value,
     fuel: u32,
-    /// Whether several schemas were applied to one value.
+    /// Whether one of several schemas changed a value, or all of them were applied to it.
     combines: bool,
 }
 
@@ -138,6 +138,7 @@ impl<'s> Coercion<'s> {
             let mut trial = value.clone();
             self.value(branch, &mut trial, depth);
             if trial != *value && self.accepts(branch, &trial, depth) {
+                self.combines = true;
                 *value = trial;
                 return;
             }
@@ -151,6 +152,7 @@ impl<'s> Coercion<'s> {
         };
         let mut same_kind = branches.iter().filter(|branch| self.is_kind(branch, kind));
         if let (Some(only), None) = (same_kind.next(), same_kind.next()) {
+            self.combines = true;
             self.value(only, value, depth);
         }
     }

@@ -178,3 +178,20 @@ fn schemas_that_hold_together_are_applied_until_nothing_changes() {
     coerce(&schema, &mut twice);
     assert_eq!(once, twice);
 }
+
+#[test]
+fn a_union_that_refers_to_itself_settles() {
+    // Found by fuzzing.
+    let schema = json!({
+        "additionalProperties": {"$ref": "#/$defs/a"},
+        "$defs": {"a": {"oneOf": [
+            {"$ref": "#/$defs/a"},
+            {"oneOf": [{"type": "boolean"}, {"type": "array"}]},
+        ]}},
+    });
+    let mut once = json!({"a": {"b": "{\"a\":null}"}, "c": {"a": "\"12\""}});
+    coerce(&schema, &mut once);
+    let mut twice = once.clone();
+    coerce(&schema, &mut twice);
+    assert_eq!(once, twice);
+}
