@@ -1,7 +1,6 @@
 //! The calls of one assistant message: as many at once as is safe, one outcome for each, in order.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -14,6 +13,7 @@ use hermes_turn::plan::{self, SegmentKind, Slot};
 use serde_json::{Value, json};
 
 use crate::call::{CallOutcome, CallStatus, Effect, ToolCall};
+use crate::canonical_path::canonical_in;
 use crate::execute::Execution;
 use crate::finish;
 use crate::gates::{Detail, Trace};
@@ -21,8 +21,8 @@ use crate::observer::{RunningCall, tell};
 use crate::pipeline::{self, Arrival, Gated, Origin, Ready};
 use crate::runtime::Runtime;
 use crate::session::{Session, lock};
+use crate::spans;
 use crate::way::Way;
-use crate::{canonical_path, spans};
 
 /// How many calls run at once, unless configured.
 const MAX_PARALLEL: usize = 8;
@@ -169,8 +169,7 @@ fn slot(session: &Session, seat: &Seat) -> Slot {
     let Seat::Call(arrival) = seat else { return Slot::Barrier };
     let Some(ready) = ready(arrival) else { return Slot::Barrier };
     let cx = session.context();
-    let home = cx.settings().env_filled("HOME").map(PathBuf::from);
-    let canonical = |path: &str| Some(canonical_path(path, cx.cwd(), home.as_deref()));
+    let canonical = |path: &str| Some(canonical_in(path, &cx));
     plan::slot(ready.tool.tool.meta().concurrency, Some(&ready.args), &canonical)
 }
 

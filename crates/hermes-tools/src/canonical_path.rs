@@ -4,8 +4,16 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
+use hermes_registry::ToolContext;
+
 /// How many symbolic links are followed before a path counts as a loop; the kernel's own limit.
 const MAX_LINKS: usize = 40;
+
+/// The place on disk that `path` means in the context `cx`: `~` is the home folder of its settings.
+pub(crate) fn canonical_in(path: &str, cx: &ToolContext) -> PathBuf {
+    let home = cx.settings().env_filled("HOME").map(Path::new);
+    canonical_path(path, cx.cwd(), home)
+}
 
 /// The place on disk that `path` means, without symbolic links, `.` and `..`.
 ///

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use hermes_registry::{Access, CheckpointScope, Concurrency, Tool, ToolContext};
 use serde_json::Value;
 
-use crate::canonical_path;
+use crate::canonical_path::canonical_in;
 
 /// What came of a snapshot: a note for people if there is one, or why it failed.
 pub type CheckpointFuture<'a> =
@@ -52,7 +52,7 @@ pub(crate) fn targets(tool: &Tool, args: &Value, cx: &ToolContext) -> Vec<PathBu
         }
         _ => {}
     }
-    named.into_iter().map(|path| absolute(path, cx)).collect()
+    named.into_iter().map(|path| canonical_in(path, cx)).collect()
 }
 
 /// The paths in the headers of a patch. Rather one too many: what is not there is not kept.
@@ -66,16 +66,6 @@ fn patched(patch: &str) -> impl Iterator<Item = &str> {
         .flat_map(|paths| paths.split(" -> "))
         .map(str::trim)
         .filter(|path| !path.is_empty())
-}
-
-/// A path as the call means it, with symbolic links resolved.
-pub(crate) fn absolute(path: &str, cx: &ToolContext) -> PathBuf {
-    canonical_path(path, cx.cwd(), home(cx).as_deref())
-}
-
-/// The user's home folder.
-fn home(cx: &ToolContext) -> Option<PathBuf> {
-    cx.settings().env_filled("HOME").map(PathBuf::from)
 }
 
 #[cfg(test)]

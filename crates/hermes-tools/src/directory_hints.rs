@@ -12,7 +12,7 @@ use hermes_guard::threats::{self, Scope};
 use hermes_registry::ToolContext;
 use serde_json::Value;
 
-use crate::checkpoint::absolute;
+use crate::canonical_path::canonical_in;
 use crate::session::lock;
 
 /// The files looked for, the first one of a folder counts.
@@ -37,7 +37,7 @@ impl DirectoryHints {
     pub(crate) fn of_call(&self, args: &Value, cx: &ToolContext) -> Vec<String> {
         let mut hints = Vec::new();
         for path in paths(args) {
-            let path = absolute(&path, cx);
+            let path = canonical_in(&path, cx);
             let folder = if path.is_dir() { Some(path.as_path()) } else { path.parent() };
             let Some(folder) = folder else { continue };
             for folder in folder.ancestors().take(1 + MAX_ANCESTORS) {
