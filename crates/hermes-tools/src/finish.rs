@@ -12,6 +12,7 @@ use serde_json::Value;
 use tracing::Instrument as _;
 
 use crate::call::{CallOutcome, CallStatus, Effect, result_text};
+use crate::canonical_path::canonical_in;
 use crate::error_text::sanitize_error;
 use crate::execute::Execution;
 use crate::gates::Gate;
@@ -20,7 +21,7 @@ use crate::prepared::PreparedTool;
 use crate::result_store::{RESULTS_FOLDER, mentions_stored};
 use crate::session::{Session, lock};
 use crate::way::Way;
-use crate::{arguments, audit, checkpoint, payload};
+use crate::{arguments, audit, payload};
 
 /// How long hooks may take once the turn is interrupted.
 const HOOK_GRACE: std::time::Duration = std::time::Duration::from_secs(3);
@@ -57,11 +58,11 @@ impl Way<'_> {
     }
 
     /// The outcome as the handler left it.
-    fn outcome(&mut self, tool: Option<&PreparedTool>, execution: Execution) -> CallOutcome {
+    fn outcome(&self, tool: Option<&PreparedTool>, execution: Execution) -> CallOutcome {
         let Execution { result, status, effect, error_type } = execution;
         let mut outcome = CallOutcome {
-            id: std::mem::take(&mut self.id),
-            called: std::mem::take(&mut self.called),
+            id: self.id.clone(),
+            called: self.called.clone(),
             tool: tool.map(|tool| Arc::from(tool.tool.name())),
             status,
             effect,
@@ -175,8 +176,10 @@ impl Way<'_> {
     /// Marks the words of third parties, also those that come back from a stored result.
     fn frame(&mut self, tool: &PreparedTool, outcome: &mut CallOutcome) {
         let tool = &tool.tool;
-        let foreign = tool.meta().trust == Trust::ThirdParty || self.reads_stored_result(tool);
-        if !foreign || outcome.effect == Effect::None {
+        if outcome.effect == Effect::None {
+            return;
+        }
+        if tool.meta().trust != Trust::ThirdParty && !self.reads_stored_result(tool) {
             return;
         }
         outcome.frame = Some(tool.name().into());
@@ -201,7 +204,7 @@ impl Way<'_> {
         else {
             return false;
         };
-        let path = checkpoint::absolute(path, cx);
+        let path = canonical_in(path, cx);
         path.components().any(|part| part.as_os_str().to_string_lossy().starts_with(RESULTS_FOLDER))
     }
 

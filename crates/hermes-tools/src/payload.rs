@@ -11,7 +11,7 @@ use crate::way::Way;
 
 /// The payload before a call.
 pub(crate) fn pre_tool_call(way: &Way<'_>, tool: &str, args: &Value) -> Event {
-    let mut payload = base(way, &way.id, tool, args);
+    let mut payload = base(way, tool, args);
     payload.insert("middleware_trace".to_owned(), way.middleware_trace.clone().into());
     if way.dry {
         payload.insert("dry_run".to_owned(), true.into());
@@ -22,7 +22,7 @@ pub(crate) fn pre_tool_call(way: &Way<'_>, tool: &str, args: &Value) -> Event {
 /// The payload after a call.
 pub(crate) fn after(kind: HookEvent, way: &Way<'_>, outcome: &CallOutcome, result: &str) -> Event {
     let tool = outcome.tool.as_deref().unwrap_or(&outcome.called);
-    let mut payload = base(way, &outcome.id, tool, &way.args);
+    let mut payload = base(way, tool, &way.args);
     if kind == HookEvent::PostToolCall {
         payload.insert("middleware_trace".to_owned(), way.middleware_trace.clone().into());
     }
@@ -40,14 +40,14 @@ pub(crate) fn after(kind: HookEvent, way: &Way<'_>, outcome: &CallOutcome, resul
     Event::new(kind, payload, way.origin.context.cwd())
 }
 
-fn base(way: &Way<'_>, id: &str, tool: &str, args: &Value) -> Map<String, Value> {
+fn base(way: &Way<'_>, tool: &str, args: &Value) -> Map<String, Value> {
     let ids = way.origin.context.ids();
     let pairs = [
         ("tool_name", Value::from(tool)),
         ("args", args.clone()),
         ("task_id", (&*ids.task).into()),
         ("session_id", (&*ids.session).into()),
-        ("tool_call_id", id.into()),
+        ("tool_call_id", way.id.as_str().into()),
         ("turn_id", (&*ids.turn).into()),
         ("api_request_id", (&*way.turn.request).into()),
     ];

@@ -569,6 +569,19 @@ async fn a_call_that_nobody_waits_for_is_told_of() {
 }
 
 #[tokio::test]
+async fn a_call_given_up_among_its_last_hooks_keeps_its_id() {
+    let log = Log::new();
+    let mut options = options();
+    options.observer = Some(Arc::clone(&log) as _);
+    let hangs = on(HookEvent::PostToolCall, "hangs", |_| std::future::pending());
+    let runtime = runtime(vec![echo()], Extensions::default().hook(hangs));
+    let session = open(&runtime, options);
+    let waiting = runtime.call(&session, ToolCall::new("c1", "echo", json!({})));
+    assert!(tokio::time::timeout(Duration::from_millis(50), waiting).await.is_err());
+    assert_eq!(log.lines(), ["c1 echo started", "c1 cancelled"]);
+}
+
+#[tokio::test]
 async fn a_bottomless_result_is_an_error() {
     let deep = tool("deep", |_, _| {
         now(Ok((0..3000).fold(json!(1), |inner, _| Value::Array(vec![inner])).into()))
