@@ -9,7 +9,7 @@ use crate::project::Project;
 
 /// The workspace's packages from the bottom up. A package depends on packages of lower layers
 /// only, for its tests too: a tool crate whose tests linked the facade would be linked twice.
-const LAYERS: [&[&str]; 19] = [
+const LAYERS: [&[&str]; 22] = [
     &["hermes-registry"],
     &[
         "hermes-schema",
@@ -18,6 +18,8 @@ const LAYERS: [&[&str]; 19] = [
         "hermes-turn",
         "hermes-guard",
         "hermes-edit",
+        "hermes-documents",
+        "hermes-lint",
     ],
     &["hermes-config", "hermes-task"],
     &["hermes-audit"],
@@ -25,6 +27,9 @@ const LAYERS: [&[&str]; 19] = [
     &["hermes-store"],
     &["hermes-llm"],
     &["hermes-exec"],
+    &["hermes-fs"],
+    &["hermes-file-state"],
+    &["hermes-lsp"],
     &["hermes-hooks"],
     &["hermes-approval"],
     &["hermes-tool-*"],
