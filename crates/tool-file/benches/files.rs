@@ -1,8 +1,9 @@
-//! Pages of a large file and whole writes, beside what the system itself needs.
+//! Pages of a large file, edits and whole writes, beside what the system itself needs.
 
 #![expect(clippy::unwrap_used, reason = "a bench without its files has nothing to measure")]
 #![expect(clippy::print_stdout, reason = "the figures are what it is for")]
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -18,6 +19,7 @@ const ROUNDS: usize = 51;
 fn main() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     page(dir.path());
+    edit(dir.path());
     for size in [1_000, 100_000, 1_000_000] {
         write(dir.path(), size);
     }
@@ -46,7 +48,7 @@ fn page(dir: &Path) {
     let time = median(5, || {
         let start = Instant::now();
         let result = call(&cx, "read_file", &args);
-        assert_eq!(result["total_lines"], lines);
+        assert_eq!(result.get("total_lines"), Some(&json!(lines)));
         start.elapsed()
     });
     println!(
@@ -56,6 +58,33 @@ fn page(dir: &Path) {
         before,
     );
     std::fs::remove_file(path).unwrap();
+}
+
+/// One edit in 50,000 lines whose place the slowest way of looking finds.
+fn edit(dir: &Path) {
+    let path = dir.join("program.rs");
+    let mut program = String::new();
+    for line in 0..50_000 {
+        let _ = match line % 50 {
+            0 => writeln!(program, "fn function_{}(input: &str) -> usize {{", line / 50),
+            40 => writeln!(program, "    let value_{line} = compute(input, {line});"),
+            49 => writeln!(program, "}}"),
+            _ => writeln!(program, "    total += input.len() * {};  // “step”", line % 7),
+        };
+    }
+    let old = "    total += input.len() * 1;  // “step”\n    let value_45040 = compute(input , 45040);\n\
+               \x20   total += input.len() * 3;  // “step”";
+    let cx = ToolContext::new(dir);
+    let args =
+        json!({"mode": "replace", "path": "program.rs", "old_string": old, "new_string": "x"});
+    let time = median(ROUNDS, || {
+        std::fs::write(&path, &program).unwrap();
+        let start = Instant::now();
+        let result = call(&cx, "patch", &args);
+        assert_eq!(result.get("strategy"), Some(&json!("block_anchor")));
+        start.elapsed()
+    });
+    println!("edit in 50,000 lines: {time:.1?}");
 }
 
 /// A whole file, beside a plain write with fsync and rename.
