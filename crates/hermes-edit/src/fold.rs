@@ -88,6 +88,15 @@ pub(crate) fn view(text: &str) -> View<'_> {
     builder.finish()
 }
 
+/// Whether letters and digits may be compared otherwise than they stand in the text: there is a
+/// character that is compared as nothing, or one that is another letter when composed.
+pub(crate) fn may_hide_words(text: &str) -> bool {
+    // The last is the Kelvin sign, the only character whose composed form is an ASCII letter.
+    ["\u{200B}", "\u{FEFF}", "\u{2060}", "\u{212A}"]
+        .into_iter()
+        .any(|hidden| memchr::memmem::find(text.as_bytes(), hidden.as_bytes()).is_some())
+}
+
 /// The first piece from `done` on that isn't a single ASCII character; `done` is between pieces.
 fn next_piece(text: &str, done: usize) -> Option<Range<usize>> {
     let rest = text.get(done..)?;

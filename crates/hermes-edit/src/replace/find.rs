@@ -7,6 +7,7 @@ use crate::fold::{self, fold};
 use crate::lines::{Lines, trimmed, trimmed_end};
 use crate::view::View;
 
+use super::likely::may_hold;
 use super::windows::windows;
 use super::{Request, block, escape};
 
@@ -79,9 +80,27 @@ fn whole_lines(
     old: &str,
     request: &Request<'_>,
 ) -> Vec<Hit> {
-    let old: Vec<&str> = old.strip_suffix('\n').unwrap_or(old).split('\n').collect();
-    let starts = windows(compared, &old, |line| Cow::Borrowed(trimmed(line))).into_iter();
+    let old = passage_lines(old);
+    let starts = windows(compared, &old, trimmed_key).into_iter();
     starts.map(|first| lines_hit(lines, request, first, old.len())).collect()
+}
+
+/// Whether a text holds a passage letter by letter, or line by line but for blanks at the ends.
+fn holds(view: &View<'_>, wanted: &str) -> bool {
+    memchr::memmem::find(view.text().as_bytes(), wanted.as_bytes()).is_some()
+        || !windows(&Lines::of(view.text()), &passage_lines(wanted), trimmed_key).is_empty()
+}
+
+fn passage_lines(passage: &str) -> Vec<&str> {
+    passage.strip_suffix('\n').unwrap_or(passage).split('\n').collect()
+}
+
+fn trimmed_key(line: &str) -> Cow<'_, str> {
+    Cow::Borrowed(trimmed(line))
+}
+
+fn line_breaks(passage: &str) -> usize {
+    memchr::memchr_iter(b'\n', passage.as_bytes()).count()
 }
 
 pub(super) fn line_trimmed(lines: &Lines<'_>, request: &Request<'_>) -> Vec<Hit> {
@@ -96,7 +115,22 @@ pub(super) fn whitespace_normalized(
     if !request.old.contains([' ', '\t']) {
         return Vec::new();
     }
-    let (view, wanted) = (View::packed(text), View::packed(request.old));
+    let wanted = View::packed(request.old);
+    let words = request.old.split([' ', '\t', '\n']);
+    let breaks = line_breaks(request.old);
+    if !may_hold(text, words, breaks, |part| holds(&View::packed(part), wanted.text())) {
+        return Vec::new();
+    }
+    packed_hits(text, lines, &wanted, request)
+}
+
+fn packed_hits(
+    text: &str,
+    lines: &Lines<'_>,
+    wanted: &View<'_>,
+    request: &Request<'_>,
+) -> Vec<Hit> {
+    let view = View::packed(text);
     let mut hits = whole_lines(lines, &Lines::of(view.text()), wanted.text(), request);
     if !request.old.ends_with('\n') {
         // What stands behind the passage stays.
@@ -130,8 +164,20 @@ pub(super) fn unicode_normalized(text: &str, lines: &Lines<'_>, request: &Reques
     if text.is_ascii() && request.old.is_ascii() {
         return Vec::new();
     }
-    let (view, old) = (fold::view(text), fold(request.old));
-    let hits: Vec<Hit> = exact(view.text(), &old)
+    let old = fold(request.old);
+    if !fold::may_hide_words(text) {
+        let words = old.split(|character: char| !character.is_ascii_alphanumeric());
+        let breaks = line_breaks(request.old);
+        if !may_hold(text, words, breaks, |part| holds(&fold::view(part), &old)) {
+            return Vec::new();
+        }
+    }
+    folded_hits(text, lines, &old, request)
+}
+
+fn folded_hits(text: &str, lines: &Lines<'_>, old: &str, request: &Request<'_>) -> Vec<Hit> {
+    let view = fold::view(text);
+    let hits: Vec<Hit> = exact(view.text(), old)
         .into_iter()
         .filter_map(|hit| view.source(&hit.span))
         .map(|span| Hit { span, first_line: None })
@@ -139,11 +185,44 @@ pub(super) fn unicode_normalized(text: &str, lines: &Lines<'_>, request: &Reques
     if !hits.is_empty() {
         return hits;
     }
-    whole_lines(lines, &Lines::of(view.text()), &old, request)
+    whole_lines(lines, &Lines::of(view.text()), old, request)
 }
 
 pub(super) fn block_anchor(lines: &Lines<'_>, request: &Request<'_>) -> Vec<Hit> {
     let old = request.old_lines();
     let starts = block::blocks(lines, &old).into_iter();
     starts.map(|first| lines_hit(lines, request, first, old.len())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn looking_ahead_changes_nothing(
+            text in "([ab\t\u{200B}\u{212A}K“\"e\u{301}é  \n]|ab|cd e){0,60}",
+            old in "[ab\tK\"eé cd\n]{1,12}",
+            cut in any::<(prop::sample::Index, prop::sample::Index)>(),
+        ) {
+            // Half of the passages come from the text itself.
+            let characters: Vec<char> = text.chars().collect();
+            let (from, to) = (cut.0.index(characters.len() + 1), cut.1.index(characters.len() + 1));
+            let part: String = characters.get(from..to).unwrap_or_default().iter().collect();
+            for old in [old, part] {
+                let lines = Lines::of(&text);
+                let request = Request { old: &old, new: "", all: false };
+                let packed = View::packed(&old);
+                if old.contains([' ', '\t']) && !old.trim().is_empty() {
+                    let all = packed_hits(&text, &lines, &packed, &request);
+                    prop_assert_eq!(whitespace_normalized(&text, &lines, &request), all);
+                }
+                if !(is_blank(&old) || (text.is_ascii() && old.is_ascii())) {
+                    let all = folded_hits(&text, &lines, &fold(&old), &request);
+                    prop_assert_eq!(unicode_normalized(&text, &lines, &request), all);
+                }
+            }
+        }
+    }
 }

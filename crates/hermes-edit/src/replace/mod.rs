@@ -3,6 +3,7 @@
 mod block;
 mod escape;
 mod find;
+mod likely;
 mod rebuild;
 mod typography;
 mod windows;
