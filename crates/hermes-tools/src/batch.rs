@@ -1,12 +1,13 @@
 //! The calls of one assistant message: as many at once as is safe, one outcome for each, in order.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
-use hermes_registry::{Deadline, Settings, ToolError, ToolOutput};
+use hermes_registry::{Access, CheckpointScope, Deadline, Settings, ToolError, ToolOutput};
 use hermes_turn::duplicates;
 use hermes_turn::limits::{self, Item, LimitConfig};
 use hermes_turn::plan::{self, SegmentKind, Slot};
@@ -18,6 +19,7 @@ use crate::execute::Execution;
 use crate::finish;
 use crate::gates::{Detail, Trace};
 use crate::observer::{RunningCall, tell};
+use crate::patch_paths::patched;
 use crate::pipeline::{self, Arrival, Gated, Origin, Ready};
 use crate::runtime::Runtime;
 use crate::session::{Session, lock};
@@ -170,7 +172,27 @@ fn slot(session: &Session, seat: &Seat) -> Slot {
     let Some(ready) = ready(arrival) else { return Slot::Barrier };
     let cx = session.context();
     let canonical = |path: &str| Some(canonical_in(path, &cx));
-    plan::slot(ready.tool.tool.meta().concurrency, Some(&ready.args), &canonical)
+    let meta = ready.tool.tool.meta();
+    patch_slot(meta.checkpoint, &ready.args, &canonical)
+        .unwrap_or_else(|| plan::slot(meta.concurrency, Some(&ready.args), &canonical))
+}
+
+/// What a call claims whose arguments hold a patch of several files; none when it has no patch.
+fn patch_slot(
+    scope: CheckpointScope,
+    args: &Value,
+    canonical: &dyn Fn(&str) -> Option<PathBuf>,
+) -> Option<Slot> {
+    let CheckpointScope::Patch { path, patch } = scope else { return None };
+    let text = |name: &str| args.get(name).and_then(Value::as_str);
+    let patch = text(patch).filter(|patch| !patch.trim().is_empty())?;
+    let named: Vec<&str> = patched(patch).collect();
+    if named.is_empty() {
+        return Some(Slot::Barrier);
+    }
+    let claims =
+        named.into_iter().chain(text(path)).map(|path| Some((Access::Write, canonical(path)?)));
+    Some(claims.collect::<Option<_>>().map_or(Slot::Barrier, Slot::Paths))
 }
 
 /// Runs the calls of one segment. Those that have no place to run yet wait in the order of the
@@ -335,5 +357,37 @@ fn run_patience(settings: &Settings) -> Option<Duration> {
         None => Some(RUN_PATIENCE),
         Some(seconds) if seconds <= 0.0 => None,
         Some(seconds) => Duration::try_from_secs_f64(seconds).ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn a_patch_claims_each_file_it_names() {
+        let scope = CheckpointScope::Patch { path: "path", patch: "patch" };
+        let claimed = |args: Value| {
+            patch_slot(scope, &args, &|path| Some(PathBuf::from("/w").join(path))).map(|slot| {
+                match slot {
+                    Slot::Paths(paths) => paths
+                        .into_iter()
+                        .map(|(access, path)| format!("{access:?} {}", path.display()))
+                        .collect(),
+                    other => vec![format!("{other:?}")],
+                }
+            })
+        };
+        let text = "*** Update File: a\n@@\n-x\n+y\n*** Move File: b -> c";
+        assert_eq!(claimed(json!({"path": "a", "old_string": "x", "new_string": "y"})), None);
+        assert_eq!(claimed(json!({"patch": " \n"})), None);
+        assert_eq!(claimed(json!({"patch": "no headers"})), Some(vec!["Barrier".to_owned()]));
+        assert_eq!(
+            claimed(json!({"patch": text, "path": "d"})),
+            Some(["a", "b", "c", "d"].map(|name| format!("Write /w/{name}")).to_vec())
+        );
+        let none = patch_slot(scope, &json!({"patch": text}), &|_| None);
+        assert_eq!(none, Some(Slot::Barrier));
     }
 }

@@ -9,6 +9,7 @@ use hermes_registry::{Access, CheckpointScope, Concurrency, Tool, ToolContext};
 use serde_json::Value;
 
 use crate::canonical_path::canonical_in;
+use crate::patch_paths::patched;
 
 /// What came of a snapshot: a note for people if there is one, or why it failed.
 pub type CheckpointFuture<'a> =
@@ -53,31 +54,4 @@ pub(crate) fn targets(tool: &Tool, args: &Value, cx: &ToolContext) -> Vec<PathBu
         _ => {}
     }
     named.into_iter().map(|path| canonical_in(path, cx)).collect()
-}
-
-/// The paths in the headers of a patch. Rather one too many: what is not there is not kept.
-fn patched(patch: &str) -> impl Iterator<Item = &str> {
-    const HEADERS: [&str; 5] =
-        ["Update File:", "Add File:", "Delete File:", "Move File:", "Move to:"];
-    patch
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("***").map(str::trim_start))
-        .filter_map(|line| HEADERS.iter().find_map(|header| line.strip_prefix(header)))
-        .flat_map(|paths| paths.split(" -> "))
-        .map(str::trim)
-        .filter(|path| !path.is_empty())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_patch_names_all_it_touches() {
-        let patch = "*** Begin Patch\n*** Update File: a b.rs\n*** Move to: c.rs\n@@\n-x\n+y\n\
-                     ***Add File:  d\n+*** Delete File: not this\n*** Delete File: e\r\n\
-                     *** Move File: f -> g/h\n*** Update File:\n*** End Patch";
-        let named: Vec<_> = patched(patch).collect();
-        assert_eq!(named, ["a b.rs", "c.rs", "d", "e", "f", "g/h"]);
-    }
 }

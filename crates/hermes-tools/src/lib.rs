@@ -19,6 +19,7 @@ mod linked;
 mod middleware;
 mod nested;
 mod observer;
+mod patch_paths;
 mod payload;
 mod pipeline;
 mod prepared;
