@@ -53,9 +53,9 @@ fn is_by_program(cx: &ToolContext) -> bool {
 
 /// A page that is being read. Dropped before it was [shown](Self::shown), it is a failed read.
 pub(crate) struct Reading<'a> {
+    cx: &'a ToolContext,
     /// None where there is no memory, and once it is told how the reading went.
     memory: Option<Memory<'a>>,
-    by_program: bool,
     page: Window,
     since: u64,
     stamp: Option<Stamp>,
@@ -66,7 +66,7 @@ impl<'a> Reading<'a> {
         let memory = Memory::of(cx);
         let since = memory.as_ref().map(|memory| memory.state.now()).unwrap_or_default();
         let page = Window { file: key(path), offset, limit };
-        Self { memory, by_program: is_by_program(cx), page, since, stamp: None }
+        Self { cx, memory, page, since, stamp: None }
     }
 
     /// What to answer in place of the page, if it isn't to be read. The file is there and can be
@@ -75,7 +75,7 @@ impl<'a> Reading<'a> {
         let Some(memory) = &self.memory else { return Ok(None) };
         // Before the content, so that a change in between isn't missed.
         self.stamp = look(self.page.file.path());
-        let Some(stamp) = self.stamp.as_ref().filter(|_| !self.by_program) else {
+        let Some(stamp) = self.stamp.as_ref().filter(|_| !is_by_program(self.cx)) else {
             return Ok(None);
         };
         let Some(repeated) = memory.state.look(memory.task, &self.page, stamp, self.since) else {
@@ -114,9 +114,13 @@ impl<'a> Reading<'a> {
             return output;
         };
         let ToolOutput::Json(Value::Object(result)) = &mut output else { return output };
+        // The answer may be too late for the conversation.
+        if self.cx.check_interrupt().is_err() {
+            return output;
+        }
         let (lines, total) = lines_shown(result, self.page.offset);
         let shown = Shown { stamp, since: self.since, lines, total };
-        if self.by_program {
+        if is_by_program(self.cx) {
             memory.state.read_by_program(memory.task, &self.page.file, shown);
         } else if memory.state.shown(memory.task, &self.page, shown) == WARN_AFTER {
             let warning = format!(
