@@ -10,8 +10,8 @@ use hermes_registry::{CallIds, CallListener};
 use crate::checkpoint::Checkpointer;
 use crate::middleware::{ExecutionMiddleware, RequestMiddleware};
 
-/// Hooks, middleware, logs and listeners of a runtime. Empty by default; each part is asked in the order in
-/// which it was added.
+/// Hooks, middleware, logs and listeners of a runtime. Empty by default; each part is asked in the
+/// order in which it was added.
 #[derive(Clone, Default)]
 pub struct Extensions {
     pub(crate) hooks: Hooks,
