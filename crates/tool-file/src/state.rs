@@ -181,8 +181,8 @@ impl<'a> Searching<'a> {
             && let Some(times) = memory.state.search(memory.task, &root, &what)
         {
             let message = format!(
-                "BLOCKED: this search was made {times} times in a row. Go on with what it found, or change the pattern, the path or the file_glob, or turn \
-                 the page with offset"
+                "BLOCKED: this search was made {times} times in a row. Go on with what it found, \
+                 or change the pattern, the path or the file_glob, or turn the page with offset"
             );
             let blocked = Fault::Blocked.error(message).with_extra("pattern", pattern);
             return Err(blocked.with_extra("already_searched", times));
