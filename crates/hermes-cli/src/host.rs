@@ -12,6 +12,7 @@ use hermes_registry::{
     ToolContext,
 };
 use hermes_tools::audit_log::{AuditLog, Limits};
+use hermes_tools::file_state::FileState;
 use hermes_tools::toolset::{
     CustomToolsets, PlatformRequest, SelectRequest, ToolsetWorld, UnknownPlatform, select,
     validate_denials, validate_platform_toolsets,
@@ -36,6 +37,8 @@ pub(crate) struct Host {
     pub(crate) world: ToolsetWorld,
     /// Linked tools that were refused.
     pub(crate) refused: Vec<Rejection>,
+    /// What the file tools of all sessions remember.
+    pub(crate) files: Arc<FileState>,
 }
 
 /// The settings alone, for commands that need no tools.
@@ -88,7 +91,9 @@ impl Host {
         ui: &Ui,
     ) -> Result<Self, Failure> {
         let mut host = Self::checked(globals, ui)?;
-        let mut extensions = Extensions::default().hooks(host.hooks(globals, ui));
+        let mut extensions = Extensions::default()
+            .hooks(host.hooks(globals, ui))
+            .listener(Arc::clone(&host.files) as _);
         match host.audit_log() {
             Ok(Some(log)) => extensions = extensions.audit(Arc::new(log)),
             Ok(None) => {}
@@ -121,7 +126,7 @@ impl Host {
         let settings = loaded.settings.clone();
         let runtime = Runtime::builder(registry).scope(scope(&settings)).settings(settings).build();
         let world = runtime.toolset_world();
-        Self { loaded, runtime, world, refused }
+        Self { loaded, runtime, world, refused, files: Arc::default() }
     }
 
     /// The settings.
@@ -196,7 +201,7 @@ impl Host {
             .with_cancel(cancel)
             .with_surface(Surface::Cli)
             .with_settings(self.settings().clone())
-            .with_services(services))
+            .with_services(services.with(Arc::clone(&self.files))))
     }
 }
 

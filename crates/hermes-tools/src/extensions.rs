@@ -1,15 +1,17 @@
 //! What a host adds to every call.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use hermes_audit::AuditLog;
 use hermes_hooks::{Hook, Hooks};
+use hermes_registry::{CallIds, CallListener};
 
 use crate::checkpoint::Checkpointer;
 use crate::middleware::{ExecutionMiddleware, RequestMiddleware};
 
-/// Hooks, middleware and logs of a runtime. Empty by default; each part is asked in the order in
-/// which it was added.
+/// Hooks, middleware, logs and listeners of a runtime. Empty by default; each part is asked in the
+/// order in which it was added.
 #[derive(Clone, Default)]
 pub struct Extensions {
     pub(crate) hooks: Hooks,
@@ -17,6 +19,7 @@ pub struct Extensions {
     pub(crate) execution: Arc<[Arc<dyn ExecutionMiddleware>]>,
     pub(crate) checkpointer: Option<Arc<dyn Checkpointer>>,
     pub(crate) audit: Option<Arc<AuditLog>>,
+    pub(crate) listeners: Vec<Arc<dyn CallListener>>,
 }
 
 impl Extensions {
@@ -62,6 +65,23 @@ impl Extensions {
         self.audit = Some(log);
         self
     }
+
+    /// Adds a service that must hear of every call as it begins.
+    #[must_use]
+    pub fn listener(mut self, listener: Arc<dyn CallListener>) -> Self {
+        self.listeners.push(listener);
+        self
+    }
+
+    /// A call begins: those who listen hear of it. Their faults are no reason to lose it.
+    pub(crate) fn tell_listeners(&self, ids: &CallIds, tool: &str) {
+        for listener in &self.listeners {
+            let told = catch_unwind(AssertUnwindSafe(|| listener.started(ids, tool)));
+            if told.is_err() {
+                tracing::warn!(tool, "a listener to calls panicked");
+            }
+        }
+    }
 }
 
 impl std::fmt::Debug for Extensions {
@@ -72,6 +92,7 @@ impl std::fmt::Debug for Extensions {
             .field("execution", &self.execution.len())
             .field("checkpointer", &self.checkpointer.is_some())
             .field("audit", &self.audit.is_some())
+            .field("listeners", &self.listeners.len())
             .finish()
     }
 }

@@ -54,9 +54,9 @@ pub use observer::{CallObserver, RunningCall};
 pub use result_store::{Keep, RESULTS_FOLDER, ResultStore, StoreFuture};
 pub use runtime::{DEFAULT_TIMEOUT, DryRun, Runtime, RuntimeBuilder};
 pub use session::{DenyListError, Session, SessionOptions, ToolSelection, platform_selection};
-/// Asking a person, and the log of calls; hooks; spawning.
+/// Asking a person, and the log of calls; who read and wrote which files; hooks; spawning.
 pub use {
-    hermes_approval as approvals, hermes_audit as audit_log, hermes_hooks as hooks,
-    hermes_task as task,
+    hermes_approval as approvals, hermes_audit as audit_log, hermes_file_state as file_state,
+    hermes_hooks as hooks, hermes_task as task,
 };
 pub use {hermes_search as search, hermes_toolsets as toolset};

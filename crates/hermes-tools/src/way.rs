@@ -359,6 +359,9 @@ impl<'r> Way<'r> {
     pub(crate) fn started(&mut self, tool: &Arc<PreparedTool>, args: &Value) {
         self.args = args.clone();
         self.running = Some(Arc::clone(tool));
+        if let Some(cx) = &self.cx {
+            self.runtime.extensions().tell_listeners(cx.ids(), tool.tool.name());
+        }
         if let Some(observer) = &self.session.options().observer {
             let shown = arguments::masked(tool, args);
             tell(Some(observer), |observer| observer.started(&self.id, &tool.tool, &shown));

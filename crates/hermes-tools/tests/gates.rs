@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use hermes_registry::{
-    Concurrency, EditProposal, Services, Settings, Surface, Tool, ToolContext, ToolError,
-    ToolOutput, Trust,
+    CallIds, CallListener, Concurrency, EditProposal, Services, Settings, Surface, Tool,
+    ToolContext, ToolError, ToolOutput, Trust,
 };
 use hermes_tools::approvals::{Answer, Approver, AskFuture, FixedAnswer, Question};
 use hermes_tools::hooks::{HookError, HookEvent, OnError, Reply, on};
@@ -566,6 +566,36 @@ async fn a_call_that_nobody_waits_for_is_told_of() {
     let waiting = runtime.call(&session, ToolCall::new("c1", "deaf", json!({})));
     assert!(tokio::time::timeout(Duration::from_millis(50), waiting).await.is_err());
     assert_eq!(log.lines(), ["c1 deaf started", "c1 cancelled"]);
+}
+
+#[tokio::test]
+async fn listeners_hear_of_every_call_that_begins() {
+    struct Ear(&'static str, Arc<Log>);
+
+    impl CallListener for Ear {
+        fn started(&self, ids: &CallIds, tool: &str) {
+            self.1.add(format!("{}: {} {tool}", self.0, ids.task));
+            assert!(self.0 != "bad", "a fault of the listener's own");
+        }
+    }
+
+    let log = Log::new();
+    let ear = |name| Arc::new(Ear(name, Arc::clone(&log))) as Arc<dyn CallListener>;
+    let extensions = Extensions::default().listener(ear("bad")).listener(ear("good"));
+    let outer =
+        tool("outer", |_, cx| Box::pin(async move { cx.call_tool("echo", json!({"n": 1})).await }));
+    let runtime = runtime(vec![echo(), outer], extensions);
+    let mut options = options();
+    let ids = CallIds { task: "t".into(), ..CallIds::default() };
+    options.context = options.context.with_ids(ids);
+    let session = open(&runtime, options);
+    let call = |name: &str, args| ToolCall::new("c1", name, args);
+    assert!(runtime.call(&session, call("outer", json!({}))).await.is_ok());
+    // These never begin.
+    assert!(!runtime.call(&session, call("echo", json!({"n": 5000}))).await.is_ok());
+    assert!(!runtime.call(&session, call("nosuch", json!({}))).await.is_ok());
+    runtime.dry_run(&session, call("echo", json!({}))).await;
+    assert_eq!(log.lines(), ["bad: t outer", "good: t outer", "bad: t echo", "good: t echo"]);
 }
 
 #[tokio::test]

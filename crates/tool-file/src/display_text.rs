@@ -3,11 +3,19 @@
 use hermes_registry::ToolError;
 
 use crate::fault::Fault;
+use crate::state::UNCHANGED;
 
 const MARK: &str = "«redacted:";
 
-/// Refuses content that is `read_file`'s display: rows of `number|text`, numbered in sequence.
-pub(crate) fn refuse_numbered_rows(content: &str) -> Result<(), ToolError> {
+/// Refuses content that is `read_file`'s display: rows of `number|text`, numbered in sequence, or
+/// little more than the message that stands for a page shown before.
+pub(crate) fn refuse_display_text(content: &str) -> Result<(), ToolError> {
+    if content.chars().count() <= 2 * UNCHANGED.chars().count() && content.contains(UNCHANGED) {
+        return Err(Fault::DisplayText.error(
+            "the content is the message that a file hasn't changed since it was read, which is no \
+             part of any file. Send the content that the file shall have",
+        ));
+    }
     let lines: Vec<&str> = content.lines().filter(|line| !line.trim().is_empty()).collect();
     let numbers: Vec<u64> = lines.iter().filter_map(|line| row_number(line)).collect();
     // Three fifths of the lines.
@@ -81,7 +89,22 @@ mod tests {
             ("", false),
             ("99999999999999999999999|a\n2|b\n", false),
         ] {
-            assert_eq!(refuse_numbered_rows(content).is_err(), refused, "{content:?}");
+            assert_eq!(refuse_display_text(content).is_err(), refused, "{content:?}");
+        }
+    }
+
+    #[test]
+    fn the_message_for_an_unchanged_page() {
+        let about = |len: usize| format!("{UNCHANGED}{}", "é".repeat(len));
+        let len = UNCHANGED.chars().count();
+        for (content, refused) in [
+            (about(0), true),
+            (format!("\n{UNCHANGED}\n"), true),
+            (about(len), true),
+            (about(len + 1), false),
+            (UNCHANGED.replace("page", "file"), false),
+        ] {
+            assert_eq!(refuse_display_text(&content).is_err(), refused, "{content:?}");
         }
     }
 

@@ -17,9 +17,11 @@ mod read_file;
 mod search;
 mod search_files;
 mod shown;
+mod state;
 mod store;
 mod suggest;
 mod text;
+mod touched;
 mod window;
 mod write_file;
 

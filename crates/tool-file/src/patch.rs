@@ -17,7 +17,7 @@ use crate::format_gate::{self, Gate};
 use crate::patch_files::Request;
 use crate::path::{Resolved, resolve};
 use crate::text::{Format, decode, encode};
-use crate::{args, display_text, guard, lock, miss, read_file, store};
+use crate::{args, display_text, guard, lock, miss, read_file, state, store};
 
 register! {
     pub static PATCH;
@@ -177,7 +177,8 @@ impl<'a> Target<'a> {
 fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
     let target = Target::of(args, cx)?;
     let mut held = lock::hold(cx, &target.path.real)?;
-    let Replacement { metadata, text, format, edited } = target.replacement(cx)?;
+    let Replacement { metadata, text, format, edited } =
+        target.replacement(cx).map_err(|err| state::missed(cx, &target.path.real, err))?;
     let path = target.path;
     let gate = format_gate::check(&path.real, Some(&text), &edited.content);
     if let Gate::Refused(problem) = &gate {
@@ -194,7 +195,9 @@ fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
             format.encoding.name()
         ))
     })?;
+    let stale = state::stale_at(cx, &path.real, &text, &edited.spans);
     let written = store::write(&mut held, &path.real, Some(&metadata), &changed)?;
+    state::wrote(cx, &path.real, &changed);
     verify(&path, &changed)?;
 
     let resolved = path.real.display().to_string();
@@ -214,7 +217,7 @@ fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
     if let Some(warning) = written.warning() {
         put("warning", warning.into());
     }
-    if let Some(warning) = path.outside_warning(cx) {
+    if let Some(warning) = state::joined([stale, path.outside_warning(cx)]) {
         put("_warning", warning.into());
     }
     Ok(Value::Object(result).into())

@@ -17,7 +17,7 @@ use crate::format_gate::{self, Gate};
 use crate::open::open;
 use crate::path::{Resolved, resolve};
 use crate::text::{Format, decode, encode};
-use crate::{display_text, guard, lock, read_file};
+use crate::{display_text, guard, lock, read_file, state};
 
 /// The largest file whose text is changed; larger ones can be moved and deleted.
 const MAX_SIZE: u64 = 256 * 1024 * 1024;
@@ -90,7 +90,9 @@ impl<'a> Request<'a> {
         let changes = self.changes()?;
         let checked = self.disk.check(&changes)?;
         check_interrupt(cx)?;
+        let stale = state::stale_changes(cx, &changes, |key| self.disk.real(key));
         let warnings = commit(&checked.plan, &mut held)?;
+        state::committed(cx, &checked.plan);
         drop(held);
 
         let mut result = Map::new();
@@ -134,8 +136,11 @@ impl<'a> Request<'a> {
         }
         let outside: BTreeSet<String> =
             self.disk.paths.values().filter_map(|path| path.outside_warning(cx)).collect();
-        if !outside.is_empty() {
-            put("_warning", outside.into_iter().collect::<Vec<_>>().join(" | ").into());
+        if !(stale.is_empty() && outside.is_empty()) {
+            put(
+                "_warning",
+                stale.into_iter().chain(outside).collect::<Vec<_>>().join(" | ").into(),
+            );
         }
         Ok(Value::Object(result).into())
     }
@@ -268,7 +273,7 @@ impl Disk<'_> {
                 (to, found.get(from), Some(old), new)
             }
             Change::Created { path, content } => {
-                display_text::refuse_numbered_rows(content)?;
+                display_text::refuse_display_text(content)?;
                 (path, None, None, content)
             }
             Change::Changed { path, old, new } => (path, found.get(path), Some(old), new),

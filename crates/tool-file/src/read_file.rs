@@ -14,13 +14,13 @@ use serde_json::{Map, Value};
 
 use crate::args::{self, Limits, Paging, normalize_pagination};
 use crate::fault::{Fault, check_interrupt, io_error};
-use crate::guard;
 use crate::open::open;
 use crate::path::{Resolved, resolve};
 use crate::shown::Shown;
 use crate::suggest::similar_paths;
 use crate::text::Encoding;
 use crate::window::{Request, Window, read_window};
+use crate::{guard, state};
 
 register! {
     pub static READ_FILE;
@@ -87,11 +87,15 @@ fn read_file(args: Args, cx: ToolContext) -> ToolResult {
         max_line_length: limits.max_line_length,
     };
     let path = resolve(&cx, spelling)?;
+    let mut reading = state::Reading::of(&cx, &path.real, offset, limit);
     guard::refuse_device(&path)?;
     guard::refuse_secret(&cx, &path)?;
     let (mut file, metadata) = open_text(&path, spelling)?;
     let head = sample(&mut file).map_err(|err| io_error("read", &path.real, &err))?;
     refuse_binary(&path, &head)?;
+    if let Some(known) = reading.known()? {
+        return Ok(known);
+    }
     let mut window =
         read_window(&head, file, request, || check_interrupt(&cx).map_err(Failure::Tool)).map_err(
             |failure| match failure {
@@ -100,7 +104,7 @@ fn read_file(args: Args, cx: ToolContext) -> ToolResult {
             },
         )?;
     Shown::of(cx.settings()).numbered(&mut window.content);
-    Ok(answer(window, request, metadata.len()))
+    Ok(reading.shown(answer(window, request, metadata.len())))
 }
 
 enum Failure {

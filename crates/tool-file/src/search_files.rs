@@ -9,7 +9,7 @@ use hermes_registry::{
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::args::{self, Paging, normalize_pagination};
 use crate::fault::{Fault, io_error};
@@ -21,6 +21,7 @@ use crate::search::names::NamePattern;
 use crate::search::page::{Unit, scan};
 use crate::search::walk::{self, Files, Root};
 use crate::search::{content, pattern, render};
+use crate::state;
 
 register! {
     pub static SEARCH_FILES;
@@ -96,6 +97,29 @@ fn require_pattern(schema: &mut schemars::Schema) {
     args::require(schema, &["pattern"]);
 }
 
+impl Args {
+    fn target(&self) -> &str {
+        match self.target.as_str().unwrap_or("content") {
+            "grep" => "content",
+            "find" => "files",
+            target => target,
+        }
+    }
+
+    fn context(&self) -> usize {
+        args::integer(&self.context)
+            .and_then(|n| usize::try_from(n).ok())
+            .map_or(0, |n| n.min(MAX_CONTEXT))
+    }
+
+    /// All beside pattern and path that makes a difference for what is found.
+    fn what(&self, offset: usize, limit: usize) -> Value {
+        let mode = self.output_mode.as_str().unwrap_or("content");
+        let glob = self.file_glob.as_str().unwrap_or_default();
+        json!([self.target(), glob, mode, self.context(), offset, limit])
+    }
+}
+
 #[derive(Clone, Copy)]
 enum Output {
     Lines,
@@ -123,6 +147,7 @@ fn search_files(args: Args, cx: ToolContext) -> ToolResult {
     let metadata = read_file::stat(&path, spelling)?;
     guard::refuse_special(&path, &metadata)?;
     refuse_unreadable(&path.real, &metadata)?;
+    let searching = state::Searching::of(&cx, &path.real, wanted, &args.what(offset, limit))?;
     let search = Search {
         cx: &cx,
         root: Root::new(path.real, spelling),
@@ -130,12 +155,12 @@ fn search_files(args: Args, cx: ToolContext) -> ToolResult {
         limit,
         deadline: Instant::now() + MAX_TIME,
     };
-    match args.target.as_str().unwrap_or("content") {
-        "content" | "grep" => search.content(wanted, &args),
-        "files" | "find" => search.names(wanted),
+    searching.done(match args.target() {
+        "content" => search.content(wanted, &args),
+        "files" => search.names(wanted),
         target => Err(Fault::BadMode
             .error(format!("unknown target {target:?}; use \"content\" or \"files\""))),
-    }
+    })
 }
 
 /// Where there is nothing that may be looked at, "no results" would be a wrong answer.
@@ -157,9 +182,7 @@ impl Search<'_> {
                 )));
             }
         };
-        let context = args::integer(&args.context)
-            .and_then(|n| usize::try_from(n).ok())
-            .map_or(0, |n| n.min(MAX_CONTEXT));
+        let context = args.context();
         let pattern = pattern::compile(wanted)?;
         let glob = args
             .file_glob

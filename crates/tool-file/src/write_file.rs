@@ -4,6 +4,7 @@ use std::fs::Metadata;
 use std::io::{self, Read};
 use std::path::Path;
 
+use hermes_file_state::Edit;
 use hermes_registry::{
     Concurrency, EditProposal, Exposure, ResultLimit, ToolContext, ToolError, ToolResult, register,
 };
@@ -17,7 +18,7 @@ use crate::format_gate::{self, Gate};
 use crate::open::open;
 use crate::path::{Resolved, resolve};
 use crate::text::{Encoding, Format, NotText, decode, encode, to_crlf};
-use crate::{args, guard, lock, read_file, store};
+use crate::{args, guard, lock, read_file, state, store};
 
 register! {
     pub static WRITE_FILE;
@@ -72,7 +73,7 @@ fn write_file(args: Args, cx: ToolContext) -> ToolResult {
     let path = resolve(&cx, spelling)?;
     guard::refuse_device(&path)?;
     guard::refuse_write(&cx, &path, args.cross_profile)?;
-    display_text::refuse_numbered_rows(content)?;
+    display_text::refuse_display_text(content)?;
     check_interrupt(&cx)?;
 
     let mut held = lock::hold(&cx, &path.real)?;
@@ -91,7 +92,9 @@ fn write_file(args: Args, cx: ToolContext) -> ToolResult {
     }
     let (bytes, encoding_warning) = before.encode(content);
     let dirs_created = create_folders(&path.real)?;
+    let stale = state::stale(&cx, &path.real, Edit::Whole);
     let written = store::write(&mut held, &path.real, old.as_ref(), &bytes)?;
+    state::wrote(&cx, &path.real, &bytes);
 
     let resolved = path.real.display().to_string();
     let mut result = Map::new();
@@ -107,7 +110,7 @@ fn write_file(args: Args, cx: ToolContext) -> ToolResult {
     if !warnings.is_empty() {
         put("warning", warnings.join("; ").into());
     }
-    if let Some(warning) = path.outside_warning(&cx) {
+    if let Some(warning) = state::joined([stale, path.outside_warning(&cx)]) {
         put("_warning", warning.into());
     }
     Ok(Value::Object(result).into())

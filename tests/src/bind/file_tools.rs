@@ -1,5 +1,6 @@
 //! The file tools, called as the dispatcher calls them, on real files in a folder of their own.
 
+mod sequence;
 pub(super) mod tree;
 
 use hermes_registry::{Invocation, Tool, ToolContext};
@@ -11,6 +12,7 @@ use super::{Binding, list, text};
 use crate::compare;
 
 pub(crate) const AREA: &[(&str, Binding)] = &[
+    ("session_sequence", Binding::Actual(sequence::run)),
     ("normalize_pagination", Binding::Actual(normalize_pagination)),
     ("read_file", Binding::Checked(|input, expect| run("read_file", input, expect))),
     ("search_files", Binding::Checked(|input, expect| run("search_files", input, expect))),

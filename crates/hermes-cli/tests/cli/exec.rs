@@ -29,6 +29,19 @@ fn every_call_has_its_message_in_order() {
 }
 
 #[test]
+fn files_that_were_read_are_remembered_between_messages() {
+    let world = World::new();
+    std::fs::write(world.cwd().join("f"), "a\n").unwrap();
+    let read = r#"{"name":"read_file","arguments":{"path":"f"}}"#;
+    let lines = [read, read, read, WRITE, read].join("\n");
+    let run = world.pipe(&["exec"], &format!("{lines}\n")).exits(3);
+    let lines = run.lines();
+    for (line, part) in [(0, "1|a"), (1, "unchanged"), (2, "BLOCKED"), (4, "unchanged")] {
+        assert!(lines[line]["content"].as_str().unwrap().contains(part), "{run:?}");
+    }
+}
+
+#[test]
 fn a_failed_call_fails_the_run_and_the_others_go_on() {
     let world = World::new();
     let run = world.pipe(&["exec"], &format!("{{\"name\":\"nosuch\"}}\n{WRITE}\n")).exits(1);

@@ -8,5 +8,6 @@ mod patch;
 mod patch_files;
 mod read;
 mod search;
+mod state;
 mod world;
 mod write;
