@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use hermes_fs::{CommitError, FsError};
 use hermes_registry::{ErrorKind, ToolContext, ToolError};
 
 /// What went wrong; the value of `error_kind` in every error result of these tools.
@@ -31,6 +32,7 @@ pub(crate) enum Fault {
     AlreadyExists,
     Conflict,
     BadRegex,
+    Unsupported,
     Io,
     Timeout,
     Cancelled,
@@ -63,6 +65,7 @@ impl Fault {
             Self::AlreadyExists => "already_exists",
             Self::Conflict => "conflict",
             Self::BadRegex => "bad_regex",
+            Self::Unsupported => "unsupported",
             Self::Io => "io",
             Self::Timeout => "timeout",
             Self::Cancelled => "cancelled",
@@ -75,6 +78,7 @@ impl Fault {
             Self::Conflict | Self::AlreadyExists => ErrorKind::Conflict,
             Self::Device | Self::Blocked | Self::Denied | Self::SoftGuard => ErrorKind::Denied,
             Self::Io | Self::RolledBack => ErrorKind::Internal,
+            Self::Unsupported => ErrorKind::Unavailable,
             Self::Timeout => ErrorKind::Timeout,
             Self::Cancelled => ErrorKind::Cancelled,
             _ => ErrorKind::InvalidArguments,
@@ -102,6 +106,32 @@ pub(crate) fn io_error(verb: &str, path: &Path, err: &io::Error) -> ToolError {
         _ => Fault::Io,
     };
     fault.error(format!("can't {verb} {}: {err}", path.display()))
+}
+
+/// The error for what the file system refused.
+pub(crate) fn of_file_system(err: &FsError) -> ToolError {
+    let fault = match err {
+        FsError::Io { verb, path, source } => return io_error(verb, path, source),
+        FsError::Changed(_) | FsError::Busy(_) => Fault::Conflict,
+        FsError::Owner(_) => Fault::Denied,
+        FsError::Exists(_) => Fault::AlreadyExists,
+        FsError::Interrupted => Fault::Cancelled,
+        FsError::Unsupported(_) => Fault::Unsupported,
+        _ => Fault::Io,
+    };
+    fault.error(err.to_string())
+}
+
+/// The error for a change that failed and couldn't be taken back altogether.
+pub(crate) fn left_behind(err: &CommitError) -> ToolError {
+    let left = err.left.iter().map(|(path, reason)| format!("{} ({reason})", path.display()));
+    let left: Vec<String> = left.collect();
+    let cause = of_file_system(&err.cause);
+    Fault::Io.error(format!(
+        "{}; not all could be taken back, look at {}",
+        cause.message(),
+        left.join(", ")
+    ))
 }
 
 /// Fails when the call was cancelled or is past its deadline.

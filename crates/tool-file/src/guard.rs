@@ -1,29 +1,21 @@
 //! The path rules at work: what these tools refuse to open, to show or to write.
 
-use std::fs::{File, Metadata};
-use std::io::{self, Read, Seek};
+use std::io::{self, Read};
 use std::path::Path;
 
+use hermes_fs::{Closed, Content, Kind, Stat};
 use hermes_guard::paths::soft::{self, SoftGuard};
 use hermes_guard::paths::write::Writer;
 use hermes_guard::paths::{Class, Places, Target, devices, read, write};
 use hermes_registry::{ToolContext, ToolError};
 
 use crate::fault::Fault;
-use crate::open::open;
 use crate::path::Resolved;
 
 /// The home of this program where the settings name none, below the user's.
 const DEFAULT_HOME: &str = ".hermes";
 /// The variable that restricts writes to some folders.
 const SAFE_ROOT: &str = "HERMES_WRITE_SAFE_ROOT";
-
-/// Whether a path lies below a folder where the kernel shows its state: files without end, and
-/// reads that wait or change something.
-pub(crate) fn is_kernel_state(path: &Path) -> bool {
-    cfg!(target_os = "linux")
-        && ["/proc", "/sys"].iter().any(|root| path.starts_with(root) && path != Path::new(root))
-}
 
 /// Refuses devices: by name at every link on the way, before anything is opened.
 pub(crate) fn refuse_device(path: &Resolved) -> Result<(), ToolError> {
@@ -38,8 +30,8 @@ pub(crate) fn refuse_device(path: &Resolved) -> Result<(), ToolError> {
 }
 
 /// Refuses what is neither a regular file nor a folder: opening a pipe could wait for ever.
-pub(crate) fn refuse_special(path: &Resolved, metadata: &Metadata) -> Result<(), ToolError> {
-    if metadata.is_file() || metadata.is_dir() {
+pub(crate) fn refuse_special(path: &Resolved, stat: &Stat) -> Result<(), ToolError> {
+    if stat.kind != Kind::Other {
         return Ok(());
     }
     Err(Fault::Device.error(format!(
@@ -50,39 +42,33 @@ pub(crate) fn refuse_special(path: &Resolved, metadata: &Metadata) -> Result<(),
 
 /// Refuses a file that the user may not write to: a new file could take its place all the same,
 /// but that isn't what its permissions mean.
-#[cfg(unix)]
-pub(crate) fn refuse_unwritable(path: &Path) -> Result<(), ToolError> {
-    use rustix::fs::{Access, AtFlags, CWD, accessat};
-    use rustix::io::Errno;
-    let reason = match accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS) {
-        Err(Errno::ACCESS | Errno::PERM) => "its permissions don't allow this user to write to it",
-        Err(Errno::ROFS) => "it is on a file system that is read-only",
-        // Any other problem is told by the write itself.
-        _ => return Ok(()),
+pub(crate) fn refuse_unwritable(path: &Path, stat: &Stat) -> Result<(), ToolError> {
+    let reason = match stat.closed {
+        None => return Ok(()),
+        Some(Closed::Permissions) => "its permissions don't allow this user to write to it",
+        Some(Closed::ReadOnly) => "it is on a file system that is read-only",
     };
     Err(Fault::Denied.error(format!("nothing was written to {}: {reason}", path.display())))
 }
 
-#[cfg(not(unix))]
-pub(crate) fn refuse_unwritable(path: &Path) -> Result<(), ToolError> {
-    if path.metadata().is_ok_and(|metadata| metadata.permissions().readonly()) {
-        return Err(Fault::Denied
-            .error(format!("nothing was written: {} is marked as read-only", path.display())));
-    }
-    Ok(())
-}
-
-/// Where the homes of a call are, on this machine.
-fn places(cx: &ToolContext) -> Places {
+/// Where the homes of a call are, by their names: on this machine, or in an environment whose user
+/// has the home `remote`. There this program's home has the same place below the user's.
+pub(crate) fn places(cx: &ToolContext, remote: Option<&Path>, cwd: &Path) -> Places {
     let settings = cx.settings();
     let home = settings.env_filled("HOME").map(Path::new);
     let hermes = match (settings.home(), home) {
         (path, Some(home)) if path.as_os_str().is_empty() => home.join(DEFAULT_HOME),
         (path, _) => path.to_owned(),
     };
-    Places::new(home, &hermes)
-        .with_safe_roots(settings.env(SAFE_ROOT).unwrap_or_default(), cx.cwd())
-        .resolved(|link| Ok(std::fs::read_link(link).ok()))
+    let (home, hermes) = match remote {
+        Some(remote) => {
+            let below = home.and_then(|home| hermes.strip_prefix(home).ok());
+            (Some(remote), remote.join(below.unwrap_or(Path::new(DEFAULT_HOME))))
+        }
+        None => (home, hermes),
+    };
+    let safe_roots = settings.env(SAFE_ROOT).unwrap_or_default();
+    Places::new(home, &hermes).with_safe_roots(safe_roots, cwd)
 }
 
 fn target(path: &Resolved) -> Target {
@@ -91,8 +77,8 @@ fn target(path: &Resolved) -> Target {
 }
 
 /// Refuses secret files, by the path given, by every link on the way and by where they lead.
-pub(crate) fn refuse_secret(cx: &ToolContext, path: &Resolved) -> Result<(), ToolError> {
-    match read::denied(&places(cx), &target(path)) {
+pub(crate) fn refuse_secret(path: &Resolved) -> Result<(), ToolError> {
+    match read::denied(&path.places, &target(path)) {
         Some(class) => Err(secret(class, path)),
         None => Ok(()),
     }
@@ -105,34 +91,33 @@ fn secret(class: Class, path: &Resolved) -> ToolError {
 }
 
 /// Refuses a file whose content is a private key. Afterwards it is read from its start again.
-pub(crate) fn refuse_private_key(path: &Resolved, file: &mut File) -> Result<(), ToolError> {
-    if read::may_hold_private_key(&path.real) && has_key_header(file).unwrap_or(true) {
+pub(crate) fn refuse_private_key(
+    path: &Resolved,
+    content: &mut dyn Content,
+) -> Result<(), ToolError> {
+    if read::may_hold_private_key(&path.real) && has_key_header(content).unwrap_or(true) {
         return Err(secret(Class::Credential, path));
     }
     Ok(())
 }
 
-fn has_key_header(file: &mut File) -> io::Result<bool> {
+fn has_key_header(content: &mut dyn Content) -> io::Result<bool> {
     let mut head = Vec::new();
-    file.take(read::KEY_SAMPLE as u64).read_to_end(&mut head)?;
-    file.rewind()?;
+    content.take(read::KEY_SAMPLE as u64).read_to_end(&mut head)?;
+    content.rewind()?;
     Ok(read::holds_private_key(&head))
 }
 
 /// Refuses to write to what is protected; `cross_profile` lets through what is most likely a
 /// mistake only.
-pub(crate) fn refuse_write(
-    cx: &ToolContext,
-    path: &Resolved,
-    cross_profile: bool,
-) -> Result<(), ToolError> {
-    let (places, target) = (places(cx), target(path));
+pub(crate) fn refuse_write(path: &Resolved, cross_profile: bool) -> Result<(), ToolError> {
+    let (places, target) = (&*path.places, target(path));
     let shown = path.given.display().to_string();
-    if let Some(class) = write::denied(&places, &target, Writer::FileTool) {
+    if let Some(class) = write::denied(places, &target, Writer::FileTool) {
         let err = Fault::Denied.error(write::message(class, &shown));
         return Err(err.with_extra("class", class.name()));
     }
-    match soft::guard(&places, &target) {
+    match soft::guard(places, &target) {
         Some(guard) if !cross_profile => Err(soft_error(&guard, &shown)),
         _ => Ok(()),
     }
@@ -151,25 +136,6 @@ fn soft_error(guard: &SoftGuard, shown: &str) -> ToolError {
     }
 }
 
-/// Tells which of the files that a search comes upon aren't shown.
-#[derive(Debug)]
-pub(crate) struct Secrets {
-    places: Places,
-}
-
-impl Secrets {
-    pub(crate) fn of(cx: &ToolContext) -> Self {
-        Self { places: places(cx) }
-    }
-
-    /// Whether a file's name and content are left out; its path has no links.
-    pub(crate) fn hide(&self, path: &Path) -> bool {
-        read::denied_below(&self.places, path).is_some()
-            || (read::may_hold_private_key(path)
-                && open(path).and_then(|mut file| has_key_header(&mut file)).unwrap_or(true))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,7 +146,8 @@ mod tests {
         let env = [("HOME", "/home/u"), (SAFE_ROOT, "/home/u/proj")];
         let denied = |settings: Settings, path: &str| {
             let cx = ToolContext::new("/w").with_settings(settings.with_env(env));
-            write::denied(&places(&cx), &Target::unresolved(Path::new(path)), Writer::FileTool)
+            let places = places(&cx, None, cx.cwd());
+            write::denied(&places, &Target::unresolved(Path::new(path)), Writer::FileTool)
                 .map(Class::name)
         };
         for (home, path, expected) in [
@@ -196,21 +163,24 @@ mod tests {
     }
 
     #[test]
-    fn what_a_search_leaves_out() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir.path().canonicalize().unwrap();
-        std::fs::write(root.join("key.pem"), "-----BEGIN PRIVATE KEY-----\nx\n").unwrap();
-        std::fs::write(root.join("cert.pem"), "-----BEGIN CERTIFICATE-----\nx\n").unwrap();
-        let secrets = Secrets::of(&ToolContext::new("/w").with_settings(Settings::new("/h")));
+    fn places_of_an_environment_are_below_its_own_home() {
+        let settings = Settings::new("/home/u/.hermes/profiles/p").with_env([("HOME", "/home/u")]);
+        let denied = |settings: &Settings, path: &str| {
+            let cx = ToolContext::new("/w").with_settings(settings.clone());
+            let places = places(&cx, Some(Path::new("/root")), Path::new("/w"));
+            let target = Target::unresolved(Path::new(path));
+            write::denied(&places, &target, Writer::FileTool).map(Class::name)
+        };
         for (path, expected) in [
-            (root.join("key.pem"), true),
-            (root.join("cert.pem"), false),
-            (root.join("gone.pem"), true),
-            ("/w/.env".into(), true),
-            ("/w/.env.example".into(), false),
-            ("/h/auth.json".into(), true),
+            ("/root/.ssh/x", Some("credential")),
+            ("/root/.hermes/.env", Some("credential")),
+            ("/root/.hermes/profiles/p/config.yaml", Some("system")),
+            ("/home/u/.hermes/auth.json", None),
+            ("/root/x", None),
         ] {
-            assert_eq!(secrets.hide(&path), expected, "{path:?}");
+            assert_eq!(denied(&settings, path), expected, "{path}");
         }
+        let elsewhere = Settings::new("/opt/hermes").with_env([("HOME", "/home/u")]);
+        assert_eq!(denied(&elsewhere, "/root/.hermes/auth.json"), Some("credential"));
     }
 }

@@ -1,15 +1,11 @@
 #![doc = include_str!("../docs.md")]
 
 mod args;
-mod commit;
 mod display_text;
 mod fault;
-mod folder;
 mod format_gate;
 mod guard;
-mod lock;
 mod miss;
-mod open;
 mod patch;
 mod patch_files;
 mod path;
@@ -18,11 +14,11 @@ mod search;
 mod search_files;
 mod shown;
 mod state;
-mod store;
 mod suggest;
 mod text;
 mod touched;
 mod window;
+mod work;
 mod write_file;
 
 pub use args::{MAX_SEARCH_LIMIT, Paging, normalize_pagination};

@@ -1,9 +1,9 @@
 //! `patch`: a change to a part of a file.
 
-use std::fs::Metadata;
 use std::io::Read;
 
 use hermes_edit::{Refusal, Replaced, Strategy, diff, replace};
+use hermes_fs::{Old, Plan, Write};
 use hermes_registry::{
     CheckpointScope, Concurrency, EditProposal, Exposure, ResultLimit, ToolContext, ToolError,
     ToolResult, register,
@@ -12,12 +12,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::fault::{Fault, check_interrupt, io_error};
+use crate::fault::{Fault, check_interrupt};
 use crate::format_gate::{self, Gate};
 use crate::patch_files::Request;
 use crate::path::{Resolved, resolve};
 use crate::text::{Format, decode, encode};
-use crate::{args, display_text, guard, lock, miss, read_file, state, store};
+use crate::work::Work;
+use crate::{args, display_text, guard, miss, read_file, state};
 
 register! {
     pub static PATCH;
@@ -93,7 +94,7 @@ fn patch(args: Args, cx: ToolContext) -> ToolResult {
         Value::String(mode) if mode == "replace" => replace_in_file(&args, &cx),
         Value::String(mode) if mode == "patch" => {
             let text = args::text("patch", "patch", &args.patch)?;
-            Request::of(text, &cx, args.cross_profile)?.run()
+            Request::of(text, &Work::of(&cx), args.cross_profile)?.run()
         }
         mode => {
             Err(Fault::BadMode.error(format!("unknown mode {mode}; use \"replace\" or \"patch\"")))
@@ -105,12 +106,13 @@ fn patch(args: Args, cx: ToolContext) -> ToolResult {
 fn propose(args: &Value, cx: &ToolContext) -> Result<Vec<EditProposal>, ToolError> {
     let args = Args::deserialize(args)
         .map_err(|err| ToolError::invalid_arguments(format!("the arguments don't fit: {err}")))?;
+    let work = Work::of(cx);
     if args.mode == "patch" {
         let text = args::text("patch", "patch", &args.patch)?;
-        return Request::of(text, cx, args.cross_profile)?.propose();
+        return Request::of(text, &work, args.cross_profile)?.propose();
     }
-    let target = Target::of(&args, cx)?;
-    let Replacement { text, edited, .. } = target.replacement(cx)?;
+    let target = Target::of(&args, &work)?;
+    let Replacement { text, edited, .. } = target.replacement(&work)?;
     let path = target.path.real;
     Ok(vec![EditProposal { path, old: Some(text), new: Some(edited.content) }])
 }
@@ -126,41 +128,42 @@ struct Target<'a> {
 
 /// What replacing the passage comes to.
 struct Replacement {
-    metadata: Metadata,
+    old: Old,
     text: String,
     format: Format,
     edited: Replaced,
 }
 
 impl<'a> Target<'a> {
-    fn of(args: &'a Args, cx: &ToolContext) -> Result<Self, ToolError> {
+    fn of(args: &'a Args, work: &Work<'_>) -> Result<Self, ToolError> {
         let spelling = args::path("patch", &args.path)?;
         let old = args::text("patch", "old_string", &args.old_string)?;
         let new = args::text("patch", "new_string", &args.new_string)?;
-        let path = resolve(cx, spelling)?;
+        let path = resolve(work, spelling)?;
         guard::refuse_device(&path)?;
-        guard::refuse_secret(cx, &path)?;
-        guard::refuse_write(cx, &path, args.cross_profile)?;
+        guard::refuse_secret(&path)?;
+        guard::refuse_write(&path, args.cross_profile)?;
         Ok(Self { spelling, path, old, new, all: args.replace_all })
     }
 
     /// Replaces the passage in the present text of the file, in memory.
-    fn replacement(&self, cx: &ToolContext) -> Result<Replacement, ToolError> {
-        check_interrupt(cx)?;
+    fn replacement(&self, work: &Work<'_>) -> Result<Replacement, ToolError> {
+        check_interrupt(work.cx)?;
         let path = &self.path;
-        let (file, metadata) = read_file::open_text(path, self.spelling)?;
-        guard::refuse_unwritable(&path.real)?;
-        if metadata.len() > MAX_SIZE {
+        let (content, stat) = read_file::open_text(work, path, self.spelling)?;
+        guard::refuse_unwritable(&path.real, &stat)?;
+        if stat.len > MAX_SIZE {
             return Err(Fault::Io.error(format!(
                 "{} has {} bytes; files above {MAX_SIZE} bytes aren't patched",
                 path.real.display(),
-                metadata.len()
+                stat.len
             )));
         }
-        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
-        file.take(MAX_SIZE)
+        let mut bytes = Vec::with_capacity(usize::try_from(stat.len).unwrap_or_default());
+        content
+            .take(MAX_SIZE)
             .read_to_end(&mut bytes)
-            .map_err(|err| io_error("read", &path.real, &err))?;
+            .map_err(|err| work.io_error("read", &path.real, &err))?;
         let (text, format) = decode(&bytes).map_err(|_| {
             Fault::Binary.error(format!(
                 "{} holds binary data and can't be changed as text",
@@ -170,15 +173,18 @@ impl<'a> Target<'a> {
         display_text::refuse_redaction_marks(Some(&text), self.new)?;
         let edited = replace(&text, self.old, self.new, self.all)
             .map_err(|refusal| refused(&refusal, path, self.old, &text))?;
-        Ok(Replacement { metadata, text: text.into_owned(), format, edited })
+        let text = text.into_owned();
+        Ok(Replacement { old: Old { stat, bytes: Some(bytes) }, text, format, edited })
     }
 }
 
 fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
-    let target = Target::of(args, cx)?;
-    let mut held = lock::hold(cx, &target.path.real)?;
-    let Replacement { metadata, text, format, edited } =
-        target.replacement(cx).map_err(|err| state::missed(cx, &target.path.real, err))?;
+    let work = Work::of(cx);
+    let target = Target::of(args, &work)?;
+    let held = work.backend.hold([target.path.real.clone()].into(), work.go());
+    let mut held = held.map_err(|err| work.error(&err))?;
+    let Replacement { old, text, format, edited } =
+        target.replacement(&work).map_err(|err| state::missed(&work, &target.path.real, err))?;
     let path = target.path;
     let gate = format_gate::check(&path.real, Some(&text), &edited.content);
     if let Gate::Refused(problem) = &gate {
@@ -195,10 +201,13 @@ fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
             format.encoding.name()
         ))
     })?;
-    let stale = state::stale_at(cx, &path.real, &text, &edited.spans);
-    let written = store::write(&mut held, &path.real, Some(&metadata), &changed)?;
-    state::wrote(cx, &path.real, &changed);
-    verify(&path, &changed)?;
+    let stale = state::stale_at(&work, &path.real, &text, &edited.spans);
+    let like = Some((path.real.clone(), old.stat.clone()));
+    let write = Write { path: path.real.clone(), old: Some(old), like, bytes: changed };
+    let plan = Plan { writes: vec![write], ..Plan::default() };
+    let committed = held.commit(&plan).map_err(|err| work.not_committed(&err))?;
+    state::committed(&work, &plan);
+    drop(held);
 
     let resolved = path.real.display().to_string();
     let mut result = Map::new();
@@ -208,31 +217,19 @@ fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
     if edited.strategy != Strategy::Exact {
         put("strategy", edited.strategy.name().into());
     }
-    put("diff", diff::unified(&path.label(cx), &text, &edited.content).into());
+    put("diff", diff::unified(&path.label(), &text, &edited.content).into());
     put("resolved_path", resolved.clone().into());
     put("files_modified", vec![resolved].into());
     if let Some(lint) = gate.lint() {
         put("lint", lint);
     }
-    if let Some(warning) = written.warning() {
-        put("warning", warning.into());
+    if !committed.warnings.is_empty() {
+        put("warning", committed.warnings.join("; ").into());
     }
-    if let Some(warning) = state::joined([stale, path.outside_warning(cx)]) {
+    if let Some(warning) = state::joined([stale, path.outside_warning()]) {
         put("_warning", warning.into());
     }
     Ok(Value::Object(result).into())
-}
-
-fn verify(path: &Resolved, expected: &[u8]) -> Result<(), ToolError> {
-    match std::fs::read(&path.real) {
-        Ok(found) if found == expected => Ok(()),
-        Ok(_) => Err(Fault::Io.error(format!(
-            "{} doesn't hold what was just written to it: something else changes it at the same \
-             time; read it again before going on",
-            path.real.display()
-        ))),
-        Err(err) => Err(io_error("read back", &path.real, &err)),
-    }
 }
 
 fn refused(refusal: &Refusal, path: &Resolved, old: &str, text: &str) -> ToolError {

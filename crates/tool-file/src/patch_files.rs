@@ -2,22 +2,21 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::Metadata;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use hermes_edit::diff::Diffs;
 use hermes_edit::v4a::{self, Cause, Change, Failure, Files, Loaded, Patch, Problem, ProblemKind};
-use hermes_registry::{EditProposal, ToolContext, ToolError, ToolResult};
+use hermes_fs::{CommitError, Move, Old, Opened, Plan, Removal, Stat, Write};
+use hermes_registry::{EditProposal, ToolError, ToolResult};
 use serde_json::{Map, Value, json};
 
-use crate::commit::{Plan, Write, commit};
-use crate::fault::{Fault, check_interrupt, io_error};
+use crate::fault::{self, Fault, check_interrupt};
 use crate::format_gate::{self, Gate};
-use crate::open::open;
 use crate::path::{Resolved, resolve};
 use crate::text::{Format, decode, encode};
-use crate::{display_text, guard, lock, read_file, state};
+use crate::work::Work;
+use crate::{display_text, guard, read_file, state};
 
 /// The largest file whose text is changed; larger ones can be moved and deleted.
 const MAX_SIZE: u64 = 256 * 1024 * 1024;
@@ -31,7 +30,7 @@ pub(crate) struct Request<'a> {
 impl<'a> Request<'a> {
     pub(crate) fn of(
         text: &'a str,
-        cx: &'a ToolContext,
+        work: &'a Work<'a>,
         cross_profile: bool,
     ) -> Result<Self, ToolError> {
         let patch = v4a::parse(text).map_err(|problems| {
@@ -42,7 +41,7 @@ impl<'a> Request<'a> {
         let mut refused = Vec::new();
         let sections = patch.sections.iter();
         for path in sections.flat_map(|it| [Some(it.path()), it.destination()]).flatten() {
-            match look_up(cx, path, cross_profile) {
+            match look_up(work, path, cross_profile) {
                 Ok(resolved) => {
                     paths.insert(path.to_owned(), resolved);
                 }
@@ -52,7 +51,7 @@ impl<'a> Request<'a> {
         if !refused.is_empty() {
             return Err(all_of(&refused));
         }
-        Ok(Self { patch, disk: Disk { cx, paths, found: RefCell::default() } })
+        Ok(Self { patch, disk: Disk { work, paths, found: RefCell::default() } })
     }
 
     /// What the patch comes to, in memory.
@@ -84,15 +83,16 @@ impl<'a> Request<'a> {
     }
 
     pub(crate) fn run(self) -> ToolResult {
-        let cx = self.disk.cx;
+        let work = self.disk.work;
         let paths = self.disk.paths.values().map(|path| path.real.clone());
-        let mut held = lock::hold_all(cx, paths.collect::<BTreeSet<_>>())?;
+        let held = work.backend.hold(paths.collect(), work.go());
+        let mut held = held.map_err(|err| work.error(&err))?;
         let changes = self.changes()?;
         let checked = self.disk.check(&changes)?;
-        check_interrupt(cx)?;
-        let stale = state::stale_changes(cx, &changes, |key| self.disk.real(key));
-        let warnings = commit(&checked.plan, &mut held)?;
-        state::committed(cx, &checked.plan);
+        check_interrupt(work.cx)?;
+        let stale = state::stale_changes(work, &changes, |key| self.disk.real(key));
+        let warnings = held.commit(&checked.plan).map_err(|err| rolled_back(&err))?.warnings;
+        state::committed(work, &checked.plan);
         drop(held);
 
         let mut result = Map::new();
@@ -135,37 +135,50 @@ impl<'a> Request<'a> {
             put("warning", warnings.join("; ").into());
         }
         let outside: BTreeSet<String> =
-            self.disk.paths.values().filter_map(|path| path.outside_warning(cx)).collect();
-        if !(stale.is_empty() && outside.is_empty()) {
-            put(
-                "_warning",
-                stale.into_iter().chain(outside).collect::<Vec<_>>().join(" | ").into(),
-            );
+            self.disk.paths.values().filter_map(|path| path.outside_warning()).collect();
+        let told: Vec<String> = stale.into_iter().chain(outside).collect();
+        if !told.is_empty() {
+            put("_warning", told.join(" | ").into());
         }
         Ok(Value::Object(result).into())
     }
 }
 
 /// Looks up a path of a header and refuses what must not be touched.
-fn look_up(cx: &ToolContext, path: &str, cross_profile: bool) -> Result<Resolved, ToolError> {
-    let resolved = resolve(cx, path)?;
+fn look_up(work: &Work<'_>, path: &str, cross_profile: bool) -> Result<Resolved, ToolError> {
+    let resolved = resolve(work, path)?;
     guard::refuse_device(&resolved)?;
-    guard::refuse_secret(cx, &resolved)?;
-    guard::refuse_write(cx, &resolved, cross_profile)?;
+    guard::refuse_secret(&resolved)?;
+    guard::refuse_write(&resolved, cross_profile)?;
     Ok(resolved)
+}
+
+/// The error for a patch that failed while it was carried out.
+fn rolled_back(err: &CommitError) -> ToolError {
+    let cause = fault::of_file_system(&err.cause);
+    let kind = cause.extra().get("error_kind").cloned().unwrap_or_default();
+    let error = if err.left.is_empty() {
+        Fault::RolledBack.error(format!(
+            "the patch failed: {}; nothing was changed: what was done was taken back",
+            cause.message()
+        ))
+    } else {
+        fault::left_behind(err)
+    };
+    error.with_extra("cause_kind", kind)
 }
 
 /// What was found at a path.
 #[derive(Clone, Debug)]
 struct Found {
-    metadata: Metadata,
+    stat: Stat,
     /// None for a file without text.
     text: Option<(Vec<u8>, Format)>,
 }
 
 /// The files that the patch names. Keys are the real paths.
 struct Disk<'a> {
-    cx: &'a ToolContext,
+    work: &'a Work<'a>,
     /// By the path as the patch has it.
     paths: BTreeMap<String, Resolved>,
     /// By key.
@@ -181,43 +194,37 @@ impl Files for Disk<'_> {
     }
 
     fn load(&self, key: &str) -> Result<Loaded, ToolError> {
-        check_interrupt(self.cx)?;
+        let work = self.work;
+        check_interrupt(work.cx)?;
         let Some(path) = self.resolved(key) else { return Ok(Loaded::Missing) };
-        let metadata = match std::fs::metadata(&path.real) {
-            Ok(metadata) => metadata,
+        let Opened { stat, content } = match work.backend.open(&path.real, work.go()) {
+            Ok(opened) => opened,
             Err(err) if is_missing(&err) => return Ok(Loaded::Missing),
-            Err(err) => return Err(io_error("look at", &path.real, &err)),
+            Err(err) => return Err(work.io_error("open", &path.real, &err)),
         };
-        guard::refuse_special(path, &metadata)?;
-        if metadata.is_dir() {
-            return Err(read_file::directory_error(path));
+        guard::refuse_special(path, &stat)?;
+        if stat.is_folder() {
+            return Err(read_file::directory_error(work, path));
         }
-        guard::refuse_unwritable(&path.real)?;
-        let text = if metadata.len() > MAX_SIZE { None } else { read(&path.real)? };
-        let loaded = match &text {
-            Some((bytes, _)) => match decode(bytes) {
-                Ok((text, _)) => Loaded::Text(text.into_owned()),
-                Err(_) => Loaded::Binary,
-            },
-            None => Loaded::Binary,
+        guard::refuse_unwritable(&path.real, &stat)?;
+        let mut bytes = Vec::new();
+        if let Some(content) = content.filter(|_| stat.len <= MAX_SIZE) {
+            let read = content.take(MAX_SIZE).read_to_end(&mut bytes);
+            read.map_err(|err| work.io_error("read", &path.real, &err))?;
+        }
+        let decoded = (stat.len <= MAX_SIZE).then(|| decode(&bytes));
+        let (loaded, format) = match decoded {
+            Some(Ok((text, format))) => (Loaded::Text(text.into_owned()), Some(format)),
+            Some(Err(_)) | None => (Loaded::Binary, None),
         };
-        self.found.borrow_mut().insert(key.to_owned(), Found { metadata, text });
+        let text = format.map(|format| (bytes, format));
+        self.found.borrow_mut().insert(key.to_owned(), Found { stat, text });
         Ok(loaded)
     }
 }
 
 fn is_missing(err: &io::Error) -> bool {
     matches!(err.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-/// The bytes of a file with how they are text; none when they aren't.
-fn read(path: &Path) -> Result<Option<(Vec<u8>, Format)>, ToolError> {
-    let mut bytes = Vec::new();
-    open(path)
-        .and_then(|file| file.take(MAX_SIZE).read_to_end(&mut bytes))
-        .map_err(|err| io_error("read", path, &err))?;
-    let format = decode(&bytes).map(|(_, format)| format);
-    Ok(format.ok().map(|format| (bytes, format)))
 }
 
 /// Changes that may be made.
@@ -237,7 +244,7 @@ impl Disk<'_> {
     }
 
     fn label(&self, key: &str) -> String {
-        self.resolved(key).map_or_else(|| key.to_owned(), |path| path.label(self.cx))
+        self.resolved(key).map_or_else(|| key.to_owned(), Resolved::label)
     }
 
     /// Checks what the files would hold, and makes a plan of it.
@@ -258,18 +265,20 @@ impl Disk<'_> {
 
     fn check_one(&self, change: &Change, checked: &mut Checked) -> Result<(), ToolError> {
         let found = self.found.borrow();
+        let stat = |key: &String| found.get(key).map(|found| found.stat.clone());
         let plan = &mut checked.plan;
         let (path, origin, old, new) = match change {
             Change::Deleted { path, .. } => {
-                plan.removals.push(self.real(path));
+                plan.removals.push(Removal { path: self.real(path), old: stat(path) });
                 return Ok(());
             }
             Change::Moved { from, to, change: None } => {
-                plan.moves.push((self.real(from), self.real(to)));
+                let old = stat(from);
+                plan.moves.push(Move { from: self.real(from), to: self.real(to), old });
                 return Ok(());
             }
             Change::Moved { from, to, change: Some((old, new)) } => {
-                plan.removals.push(self.real(from));
+                plan.removals.push(Removal { path: self.real(from), old: stat(from) });
                 (to, found.get(from), Some(old), new)
             }
             Change::Created { path, content } => {
@@ -299,14 +308,11 @@ impl Disk<'_> {
             Change::Moved { from, .. } => Some(self.real(from)),
             _ => Some(real.clone()),
         };
-        let like = like.zip(origin.map(|origin| origin.metadata.clone()));
+        let like = like.zip(origin.map(|origin| origin.stat.clone()));
         let old = match (change, origin) {
-            (Change::Changed { .. }, Some(Found { metadata, text })) => {
-                let bytes = match text {
-                    Some((bytes, _)) => bytes.clone(),
-                    None => std::fs::read(&real).map_err(|err| io_error("read", &real, &err))?,
-                };
-                Some((metadata.clone(), bytes))
+            (Change::Changed { .. }, Some(Found { stat, text })) => {
+                let bytes = text.as_ref().map(|(bytes, _)| bytes.clone());
+                Some(Old { stat: stat.clone(), bytes })
             }
             _ => None,
         };

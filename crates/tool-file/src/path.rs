@@ -1,14 +1,17 @@
-//! From the path a model writes to the place on disk it means.
+//! From the path a model writes to the place it means.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use hermes_guard::paths::links::{self, FollowError, Followed};
-use hermes_registry::{ToolContext, ToolError};
+use hermes_guard::paths::Places;
+use hermes_guard::paths::links::{FollowError, Followed, follow};
+use hermes_registry::ToolError;
 
 use crate::fault::Fault;
+use crate::work::{Known, Work};
 
 /// A path that was looked up once and is used from then on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Resolved {
     /// Absolute, as the model wrote it.
     pub(crate) given: PathBuf,
@@ -16,40 +19,45 @@ pub(crate) struct Resolved {
     pub(crate) real: PathBuf,
     /// Every place that a symbolic link led through, the given path first.
     pub(crate) hops: Vec<PathBuf>,
+    /// What is protected in this file system.
+    pub(crate) places: Arc<Places>,
+    /// The given path itself is a link.
+    pub(crate) is_link: bool,
+    /// The working directory without links.
+    root: PathBuf,
     relative: bool,
 }
 
 impl Resolved {
     /// A warning for writes: a relative path that left the working directory.
-    pub(crate) fn outside_warning(&self, cx: &ToolContext) -> Option<String> {
+    pub(crate) fn outside_warning(&self) -> Option<String> {
         if !self.relative {
             return None;
         }
-        let root = real(cx.cwd());
-        (!self.real.starts_with(&root)).then(|| {
+        (!self.real.starts_with(&self.root)).then(|| {
             format!(
                 "the relative path led outside the working directory {}: the file is {}",
-                root.display(),
+                self.root.display(),
                 self.real.display()
             )
         })
     }
 
     /// The path as it is shown in diffs: relative to the working directory where it lies below it.
-    pub(crate) fn label(&self, cx: &ToolContext) -> String {
-        let root = real(cx.cwd());
-        let shown = self.real.strip_prefix(&root).unwrap_or(&self.real);
+    pub(crate) fn label(&self) -> String {
+        let shown = self.real.strip_prefix(&self.root).unwrap_or(&self.real);
         shown.display().to_string().trim_start_matches('/').to_owned()
     }
 }
 
-/// Looks a path up: `~` is the home folder, relative paths start at the call's working directory.
-pub(crate) fn resolve(cx: &ToolContext, path: &str) -> Result<Resolved, ToolError> {
+/// Looks a path up: `~` is the home folder, relative paths start at the working directory.
+pub(crate) fn resolve(work: &Work<'_>, path: &str) -> Result<Resolved, ToolError> {
     if path.contains('\0') {
         return Err(Fault::NotFound.error("no path holds a NUL character"));
     }
-    let (given, relative) = absolute(cx, path)?;
-    let Followed { real, hops } = follow(&given).map_err(|err| {
+    let (given, relative) = absolute(work, path)?;
+    let Looked { followed, is_link } = look_up(work, &given)?;
+    let Followed { real, hops } = followed.map_err(|err| {
         Fault::Io.error(match err {
             FollowError::TooManyLinks => {
                 format!("too many symbolic links on the way to {}", given.display())
@@ -58,46 +66,89 @@ pub(crate) fn resolve(cx: &ToolContext, path: &str) -> Result<Resolved, ToolErro
             _ => format!("can't find out where {} leads", given.display()),
         })
     })?;
-    Ok(Resolved { given, real, hops, relative })
+    let Some(Known { root, places }) = work.known.get() else {
+        return Err(Fault::Io.error("the file system gives no answer"));
+    };
+    let (root, places) = (root.clone(), Arc::clone(places));
+    Ok(Resolved { given, real, hops, places, is_link, root, relative })
 }
 
-fn absolute(cx: &ToolContext, path: &str) -> Result<(PathBuf, bool), ToolError> {
-    let home = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
-    if let Some(rest) = home {
-        let home = cx.settings().env_filled("HOME").ok_or_else(|| {
-            Fault::NotFound
-                .error("`~` can't be used: the home folder isn't known; give an absolute path")
-        })?;
-        return Ok((Path::new(home).join(rest.trim_start_matches('/')), false));
+/// Where a path leads.
+struct Looked {
+    followed: Result<Followed, FollowError>,
+    is_link: bool,
+}
+
+/// Follows a path, and with the first one of a call the working directory and the protected places:
+/// all in one journey where the file system is far away.
+fn look_up(work: &Work<'_>, given: &Path) -> Result<Looked, ToolError> {
+    let places = if work.known.get().is_none() { Some(work.places()?) } else { None };
+    let (mut looked, mut known) = (None, None);
+    let journey = work.backend.with_links(work.go(), &mut |read_link| {
+        let mut last_hop = None;
+        let followed = follow(given, |link| {
+            let target = read_link(link)?;
+            if let (Some(target), Some(folder)) = (&target, link.parent()) {
+                last_hop = Some(folder.join(target));
+            }
+            Ok(target)
+        });
+        // The last link was the last part of the path: it led on by its target alone.
+        let is_link = last_hop.is_some()
+            && followed.as_ref().is_ok_and(|followed| followed.hops.last() == last_hop.as_ref());
+        looked = Some(Looked { followed, is_link });
+        known = places.clone().map(|places| {
+            let root = follow(work.cwd(), &mut *read_link);
+            let root = root.map_or_else(|_| work.cwd().to_owned(), |followed| followed.real);
+            Known { root, places: Arc::new(places.resolved(&mut *read_link)) }
+        });
+    });
+    journey.map_err(|err| work.io_error("look up", given, &err))?;
+    if let Some(known) = known {
+        let _ = work.known.set(known);
+    }
+    looked.ok_or_else(|| Fault::Io.error("the file system gives no answer"))
+}
+
+fn absolute(work: &Work<'_>, path: &str) -> Result<(PathBuf, bool), ToolError> {
+    if let Some(rest) = path.strip_prefix('~') {
+        let (user, rest) = rest.split_once('/').unwrap_or((rest, ""));
+        let user = Some(user).filter(|user| !user.is_empty());
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        if user.is_none_or(|user| user.chars().all(is_name)) {
+            match (work.home(user)?, user) {
+                (Some(home), _) => return Ok((home.join(rest.trim_start_matches('/')), false)),
+                (None, None) => {
+                    return Err(Fault::NotFound.error(
+                        "`~` can't be used: the home folder isn't known; give an absolute path",
+                    ));
+                }
+                // A name may begin with a tilde.
+                (None, Some(_)) => {}
+            }
+        }
     }
     let path = Path::new(path);
-    if path.is_absolute() {
+    if path.has_root() && (path.is_absolute() || !work.backend.is_local()) {
         return Ok((path.to_owned(), false));
     }
-    if !cx.cwd().is_absolute() {
+    if !work.cwd().has_root() {
         return Err(Fault::NotFound
             .error("there is no working directory to start from; give an absolute path"));
     }
-    Ok((cx.cwd().join(path), true))
-}
-
-/// Where links lead on this machine. What can't be read is taken for no link: opening it says
-/// what is wrong with it.
-pub(crate) fn follow(path: &Path) -> Result<Followed, FollowError> {
-    links::follow(path, |link| Ok(std::fs::read_link(link).ok()))
-}
-
-/// A path without links; as it is where they can't be followed.
-fn real(path: &Path) -> PathBuf {
-    follow(path).map_or_else(|_| path.to_owned(), |followed| followed.real)
+    Ok((work.cwd().join(path), true))
 }
 
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use hermes_registry::Settings;
+    use hermes_registry::{Settings, ToolContext};
     use pretty_assertions::assert_eq;
     use std::os::unix::fs::symlink;
+
+    fn resolve(cx: &ToolContext, path: &str) -> Result<Resolved, ToolError> {
+        super::resolve(&Work::of(cx), path)
+    }
 
     #[test]
     fn links_are_followed_and_missing_parts_are_kept() {
@@ -108,14 +159,17 @@ mod tests {
         symlink("missing/file", root.join("dangling")).unwrap();
         symlink("loop", root.join("loop")).unwrap();
         let cx = ToolContext::new(&root);
-        for (path, expected) in [
-            ("l/x", "a/b/x"),
-            ("l/../x", "a/x"),
-            ("./a//b/.", "a/b"),
-            ("dangling", "missing/file"),
-            ("no/../such", "such"),
+        for (path, expected, is_link) in [
+            ("l/x", "a/b/x", false),
+            ("l/../x", "a/x", false),
+            ("./a//b/.", "a/b", false),
+            ("dangling", "missing/file", true),
+            ("a/../dangling", "missing/file", true),
+            ("no/../such", "such", false),
         ] {
-            assert_eq!(resolve(&cx, path).unwrap().real, root.join(expected), "{path}");
+            let resolved = resolve(&cx, path).unwrap();
+            let expected = (root.join(expected), is_link);
+            assert_eq!((resolved.real, resolved.is_link), expected, "{path}");
         }
         assert!(resolve(&cx, "loop").is_err());
         assert!(resolve(&cx, "a\0b").is_err());
@@ -129,6 +183,7 @@ mod tests {
         assert_eq!(resolve(&cx, "~/x").unwrap().real, Path::new("/home/u/x"));
         assert_eq!(resolve(&cx, "~").unwrap().real, Path::new("/home/u"));
         assert_eq!(resolve(&cx, "~x").unwrap().real, Path::new("/w/~x"));
+        assert_eq!(resolve(&cx, "~x y/z").unwrap().real, Path::new("/w/~x y/z"));
         assert!(resolve(&ToolContext::new("/w"), "~/x").is_err());
     }
 
@@ -137,9 +192,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let cx = ToolContext::new(dir.path());
         let inside = resolve(&cx, "d/f").unwrap();
-        assert_eq!((inside.label(&cx).as_str(), inside.outside_warning(&cx)), ("d/f", None));
+        assert_eq!((inside.label().as_str(), inside.outside_warning()), ("d/f", None));
         let outside = resolve(&cx, "../f").unwrap();
-        assert!(outside.outside_warning(&cx).is_some());
-        assert!(!outside.label(&cx).starts_with('/'));
+        assert!(outside.outside_warning().is_some());
+        assert!(!outside.label().starts_with('/'));
     }
 }

@@ -1,9 +1,9 @@
 //! `read_file`: lines of a text file, numbered.
 
-use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 
+use hermes_fs::{Content, Name, Opened, Stat};
 use hermes_guard::paths::binary;
 use hermes_registry::{
     Concurrency, Exposure, ResultLimit, ToolContext, ToolError, ToolOutput, ToolResult, register,
@@ -13,13 +13,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::args::{self, Limits, Paging, normalize_pagination};
-use crate::fault::{Fault, check_interrupt, io_error};
-use crate::open::open;
+use crate::fault::{Fault, check_interrupt};
 use crate::path::{Resolved, resolve};
 use crate::shown::Shown;
 use crate::suggest::similar_paths;
 use crate::text::Encoding;
 use crate::window::{Request, Window, read_window};
+use crate::work::Work;
 use crate::{guard, state};
 
 register! {
@@ -47,6 +47,8 @@ register! {
 const SAMPLE: usize = 1000;
 /// How many entries of a folder are named.
 const MAX_ENTRIES: usize = 50;
+/// How many are looked at for that.
+const MAX_LISTED: usize = 200_000;
 /// From this size on, wide reads are answered with advice.
 const LARGE_FILE: u64 = 512_000;
 
@@ -86,25 +88,25 @@ fn read_file(args: Args, cx: ToolContext) -> ToolResult {
         max_chars: limits.max_chars,
         max_line_length: limits.max_line_length,
     };
-    let path = resolve(&cx, spelling)?;
-    let mut reading = state::Reading::of(&cx, &path.real, offset, limit);
+    let work = Work::of(&cx);
+    let path = resolve(&work, spelling)?;
+    let mut reading = state::Reading::of(&work, &path.real, offset, limit);
     guard::refuse_device(&path)?;
-    guard::refuse_secret(&cx, &path)?;
-    let (mut file, metadata) = open_text(&path, spelling)?;
-    let head = sample(&mut file).map_err(|err| io_error("read", &path.real, &err))?;
+    guard::refuse_secret(&path)?;
+    let (mut content, stat) = open_text(&work, &path, spelling)?;
+    let head = sample(&mut *content).map_err(|err| work.io_error("read", &path.real, &err))?;
     refuse_binary(&path, &head)?;
     if let Some(known) = reading.known()? {
         return Ok(known);
     }
+    let check = || check_interrupt(&cx).map_err(Failure::Tool);
     let mut window =
-        read_window(&head, file, request, || check_interrupt(&cx).map_err(Failure::Tool)).map_err(
-            |failure| match failure {
-                Failure::Tool(err) => err,
-                Failure::Io(err) => io_error("read", &path.real, &err),
-            },
-        )?;
+        read_window(&head, content, request, check).map_err(|failure| match failure {
+            Failure::Tool(err) => err,
+            Failure::Io(err) => work.io_error("read", &path.real, &err),
+        })?;
     Shown::of(cx.settings()).numbered(&mut window.content);
-    Ok(reading.shown(answer(window, request, metadata.len())))
+    Ok(reading.shown(answer(window, request, stat.len)))
 }
 
 enum Failure {
@@ -120,47 +122,57 @@ impl From<io::Error> for Failure {
 
 /// Opens a regular file that isn't binary by its name; anything else is an error that says what
 /// the path is.
-pub(crate) fn open_text(path: &Resolved, spelling: &str) -> Result<(File, Metadata), ToolError> {
-    let metadata = stat(path, spelling)?;
-    guard::refuse_special(path, &metadata)?;
-    if metadata.is_dir() {
-        return Err(directory_error(path));
-    }
+pub(crate) fn open_text<'w>(
+    work: &'w Work<'_>,
+    path: &Resolved,
+    spelling: &str,
+) -> Result<(Box<dyn Content + 'w>, Stat), ToolError> {
     let name = path.real.to_string_lossy();
-    if binary::has_image_extension(&name) {
+    let is_image = binary::has_image_extension(&name);
+    let (stat, content) = if is_image || binary::has_binary_extension(&name) {
+        (stat(work, path, spelling)?, None)
+    } else {
+        let opened = work.backend.open(&path.real, work.go());
+        let Opened { stat, content } =
+            opened.map_err(|err| access_error(work, path, spelling, &err))?;
+        (stat, content)
+    };
+    guard::refuse_special(path, &stat)?;
+    if stat.is_folder() {
+        return Err(directory_error(work, path));
+    }
+    if is_image {
         return Err(Fault::Binary.error(format!(
             "{} is an image; it can be looked at by a tool that sees images, not read as text",
             path.given.display()
         )));
     }
-    if binary::has_binary_extension(&name) {
-        return Err(binary_error(path));
-    }
-    let opened = open(&path.real).and_then(|file| Ok((file.metadata()?, file)));
-    let (metadata, mut file) = opened.map_err(|err| io_error("open", &path.real, &err))?;
-    // It may have been swapped since it was looked at.
-    guard::refuse_special(path, &metadata)?;
-    guard::refuse_private_key(path, &mut file)?;
-    Ok((file, metadata))
+    let mut content = content.ok_or_else(|| binary_error(path))?;
+    guard::refuse_private_key(path, &mut *content)?;
+    Ok((content, stat))
 }
 
 /// What is at the path, or an error that names similar paths.
-pub(crate) fn stat(path: &Resolved, spelling: &str) -> Result<Metadata, ToolError> {
-    std::fs::metadata(&path.real).map_err(|err| match err.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => not_found(path, spelling),
-        _ => io_error("look at", &path.real, &err),
-    })
+pub(crate) fn stat(work: &Work<'_>, path: &Resolved, spelling: &str) -> Result<Stat, ToolError> {
+    work.stat(&path.real).map_err(|err| access_error(work, path, spelling, &err))
 }
 
-fn not_found(path: &Resolved, spelling: &str) -> ToolError {
-    if path.given.is_symlink() {
+fn access_error(work: &Work<'_>, path: &Resolved, spelling: &str, err: &io::Error) -> ToolError {
+    match err.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => not_found(work, path, spelling),
+        _ => work.io_error("open", &path.real, err),
+    }
+}
+
+fn not_found(work: &Work<'_>, path: &Resolved, spelling: &str) -> ToolError {
+    if path.is_link {
         return Fault::NotFound.error(format!(
             "{} is a broken link to {}, which doesn't exist",
             path.given.display(),
             path.real.display()
         ));
     }
-    let similar = similar_paths(&path.given, spelling);
+    let similar = similar_paths(work, &path.given, spelling);
     let mut message = format!("there is no {}", path.given.display());
     if let Some(first) = similar.first() {
         message.push_str(&format!("; did you mean {first}?"));
@@ -169,8 +181,8 @@ fn not_found(path: &Resolved, spelling: &str) -> ToolError {
     if similar.is_empty() { err } else { err.with_extra("similar_files", similar) }
 }
 
-pub(crate) fn directory_error(path: &Resolved) -> ToolError {
-    let (entries, more) = list(&path.real);
+pub(crate) fn directory_error(work: &Work<'_>, path: &Resolved) -> ToolError {
+    let (entries, more) = list(work, &path.real);
     let mut message = format!("{} is a folder, not a file", path.given.display());
     if more > 0 {
         message.push_str(&format!("; {more} of its entries aren't shown"));
@@ -179,16 +191,13 @@ pub(crate) fn directory_error(path: &Resolved) -> ToolError {
 }
 
 /// The first entries of a folder by name, folders with a slash, and how many more there are.
-fn list(folder: &Path) -> (Vec<String>, usize) {
-    let mut entries: Vec<String> = std::fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| {
-            let slash = if entry.file_type().is_ok_and(|kind| kind.is_dir()) { "/" } else { "" };
-            format!("{}{slash}", entry.file_name().to_string_lossy())
-        })
-        .collect();
+fn list(work: &Work<'_>, folder: &Path) -> (Vec<String>, usize) {
+    let listed = work.backend.list(&[folder], MAX_LISTED, work.go()).unwrap_or_default();
+    let entries = listed.into_iter().flatten().flatten();
+    let show = |Name { name, is_folder }: Name| {
+        format!("{}{}", name.to_string_lossy(), if is_folder { "/" } else { "" })
+    };
+    let mut entries: Vec<String> = entries.map(show).collect();
     entries.sort();
     let more = entries.len().saturating_sub(MAX_ENTRIES);
     entries.truncate(MAX_ENTRIES);
@@ -200,9 +209,9 @@ fn binary_error(path: &Resolved) -> ToolError {
         .error(format!("{} holds binary data and can't be shown as text", path.given.display()))
 }
 
-fn sample(file: &mut File) -> io::Result<Vec<u8>> {
+fn sample(content: &mut dyn Content) -> io::Result<Vec<u8>> {
     let mut head = Vec::with_capacity(SAMPLE);
-    file.take(SAMPLE as u64).read_to_end(&mut head)?;
+    content.take(SAMPLE as u64).read_to_end(&mut head)?;
     Ok(head)
 }
 

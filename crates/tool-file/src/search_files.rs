@@ -1,9 +1,12 @@
 //! `search_files`: lines by a regular expression, or files by their names.
 
-use std::fs::Metadata;
-use std::path::Path;
+use std::io::Read;
 use std::time::{Duration, Instant};
 
+use hermes_fs::search::{
+    BadPattern, ContentQuery, FileQuery, Files, Glob, Limit, Pattern, Scan, Unit,
+};
+use hermes_guard::paths::Places;
 use hermes_registry::{
     Concurrency, Exposure, ResultLimit, ToolContext, ToolError, ToolResult, register,
 };
@@ -12,16 +15,17 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::args::{self, Paging, normalize_pagination};
-use crate::fault::{Fault, io_error};
+use crate::fault::Fault;
 use crate::guard;
-use crate::open::open;
 use crate::path::resolve;
 use crate::read_file;
+use crate::search::excerpt::excerpt;
 use crate::search::names::NamePattern;
-use crate::search::page::{Unit, scan};
-use crate::search::walk::{self, Files, Root};
-use crate::search::{content, pattern, render};
+use crate::search::page::page;
+use crate::search::render;
+use crate::search::root::Root;
 use crate::state;
+use crate::work::Work;
 
 register! {
     pub static SEARCH_FILES;
@@ -47,6 +51,10 @@ register! {
 
 /// How long a search may take.
 const MAX_TIME: Duration = Duration::from_secs(60);
+/// How many results a search counts before it stops.
+const SCAN_CAP: u64 = 10_000;
+/// How much of a file is looked at to say that it is binary.
+const BINARY_SAMPLE: u64 = 8 * 1024 * 1024;
 /// The most lines shown around a match, on each side.
 const MAX_CONTEXT: usize = 100;
 
@@ -129,8 +137,10 @@ enum Output {
 
 /// What both targets share.
 struct Search<'a> {
-    cx: &'a ToolContext,
+    work: &'a Work<'a>,
     root: Root,
+    is_folder: bool,
+    places: &'a Places,
     offset: usize,
     limit: usize,
     deadline: Instant,
@@ -141,16 +151,18 @@ fn search_files(args: Args, cx: ToolContext) -> ToolResult {
     let wanted = args::text("search_files", "pattern", &args.pattern)?;
     let spelling = args.path.as_str().map(str::trim).filter(|path| !path.is_empty()).unwrap_or(".");
     let (offset, limit) = normalize_pagination(Paging::Search, &args.offset, &args.limit);
-    let path = resolve(&cx, spelling)?;
+    let work = Work::of(&cx);
+    let path = resolve(&work, spelling)?;
     guard::refuse_device(&path)?;
-    guard::refuse_secret(&cx, &path)?;
-    let metadata = read_file::stat(&path, spelling)?;
-    guard::refuse_special(&path, &metadata)?;
-    refuse_unreadable(&path.real, &metadata)?;
-    let searching = state::Searching::of(&cx, &path.real, wanted, &args.what(offset, limit))?;
+    guard::refuse_secret(&path)?;
+    let stat = read_file::stat(&work, &path, spelling)?;
+    guard::refuse_special(&path, &stat)?;
+    let searching = state::Searching::of(&work, &path.real, wanted, &args.what(offset, limit))?;
     let search = Search {
-        cx: &cx,
+        work: &work,
         root: Root::new(path.real, spelling),
+        is_folder: stat.is_folder(),
+        places: &path.places,
         offset,
         limit,
         deadline: Instant::now() + MAX_TIME,
@@ -163,11 +175,12 @@ fn search_files(args: Args, cx: ToolContext) -> ToolResult {
     })
 }
 
-/// Where there is nothing that may be looked at, "no results" would be a wrong answer.
-fn refuse_unreadable(path: &Path, metadata: &Metadata) -> Result<(), ToolError> {
-    let tried =
-        if metadata.is_dir() { std::fs::read_dir(path).map(drop) } else { open(path).map(drop) };
-    tried.map_err(|err| io_error("search", path, &err))
+fn bad_pattern(bad: BadPattern) -> ToolError {
+    let err = Fault::BadRegex.error(bad.message).with_extra("hint", bad.hint);
+    match bad.position {
+        Some(position) => err.with_extra("position", position),
+        None => err,
+    }
 }
 
 impl Search<'_> {
@@ -183,22 +196,35 @@ impl Search<'_> {
             }
         };
         let context = args.context();
-        let pattern = pattern::compile(wanted)?;
+        let pattern = Pattern::new(wanted).map_err(bad_pattern)?;
         let glob = args
             .file_glob
             .as_str()
             .filter(|glob| !glob.is_empty())
-            .map(|glob| walk::file_glob(&self.root.real, glob))
-            .transpose()?;
-        let files = walk::files(self.cx, &self.root.real, glob, self.deadline)?;
-        let unit = if matches!(output, Output::FilesOnly) { Unit::Files } else { Unit::Lines };
-        let mut scan = scan(self.cx, &pattern, files, unit, self.deadline)?;
+            .map(|glob| Glob::new(&self.root.real, glob))
+            .transpose()
+            .map_err(|err| {
+                Fault::BadRegex.error(format!("`file_glob` isn't a valid glob: {err}"))
+            })?;
+        let query = ContentQuery {
+            root: &self.root.real,
+            pattern: &pattern,
+            glob: glob.as_ref(),
+            context,
+            unit: if matches!(output, Output::FilesOnly) { Unit::Files } else { Unit::Lines },
+            cap: SCAN_CAP,
+            places: self.places,
+            show: excerpt,
+            deadline: self.deadline,
+        };
+        let scan = self.work.backend.scan(&query, self.work.go());
+        let mut scan = scan.map_err(|err| self.work.error(&err))?;
 
         let mut result = Map::new();
         let (lines, hits) = (scan.lines(), scan.hits.len());
         let (total, entries, shown) = match output {
             Output::Lines => {
-                let page = scan.rows(self.cx, &pattern, self.offset, self.limit, context)?;
+                let page = page(self.work, &query, &mut scan, self.offset, self.limit)?;
                 let shown = page.iter().map(|(_, rows)| rows.len()).sum();
                 result.insert("total_count".to_owned(), lines.into());
                 let page: Vec<_> =
@@ -225,47 +251,36 @@ impl Search<'_> {
                 (lines, hits, shown)
             }
         };
-        self.put_paging(&mut result, entries, shown, scan.limit_reason);
-        let skipped: Vec<String> = scan
-            .skipped
-            .iter()
-            .map(|(path, reason)| format!("{} ({reason})", self.root.show(path)))
-            .collect();
-        put_warnings(&mut result, scan.unreadable, &skipped, scan.omitted);
-        if total == 0 && scan.limit_reason.is_none() {
-            let hint = if wanted.contains('\0') {
-                "files with a NUL are binary and never searched".to_owned()
-            } else {
-                self.kernel_hint().or_else(|| self.binary_hint()).unwrap_or_else(|| format!(
-                    "no line matches in {} files; hidden, ignored and binary files aren't searched",
-                    scan.searched
-                ))
-            };
-            result.insert("hint".to_owned(), hint.into());
+        self.put_paging(&mut result, entries, shown, scan.limit);
+        self.put_warnings(&mut result, &scan);
+        if total == 0 && scan.limit.is_none() {
+            result.insert("hint".to_owned(), self.nothing_hint(wanted, scan.searched).into());
         }
         Ok(Value::Object(result).into())
     }
 
     fn names(&self, wanted: &str) -> ToolResult {
         let pattern = NamePattern::parse(wanted)?;
-        let Files { entries, unreadable, capped, timed_out } =
-            walk::files(self.cx, &self.root.real, None, self.deadline)?;
-        let mut found = pattern.select(&self.root.real, entries);
+        let query = FileQuery { root: &self.root.real, glob: None, deadline: self.deadline };
+        let files = self.work.backend.files(&query, self.work.go());
+        let Files { entries, unreadable, limit, warning } =
+            files.map_err(|err| self.work.error(&err))?;
+        let mut found = pattern.select(&*self.work.backend, &self.root.real, entries);
         let all = found.len();
-        let secrets = guard::Secrets::of(self.cx);
-        found.retain(|entry| !secrets.hide(entry.path()));
-        let omitted = all - found.len();
+        let paths: Vec<_> = found.iter().map(|file| file.path.as_path()).collect();
+        let mut hidden = self.work.hidden(self.places, &paths).into_iter();
+        found.retain(|_| !hidden.next().unwrap_or(true));
+        let omitted = (all - found.len()) as u64;
         let page: Vec<Value> =
-            self.page(&found).map(|entry| self.root.show(entry.path()).into()).collect();
+            self.page(&found).map(|file| self.root.show(&file.path).into()).collect();
         let shown = page.len();
 
         let mut result = Map::new();
         result.insert("total_count".to_owned(), found.len().into());
         result.insert("files".to_owned(), page.into());
-        let reason = if timed_out { Some("search_timeout") } else { capped.then_some("scan_cap") };
-        self.put_paging(&mut result, found.len(), shown, reason);
-        put_warnings(&mut result, unreadable, &[], omitted as u64);
-        if found.is_empty() && reason.is_none() {
+        self.put_paging(&mut result, found.len(), shown, limit);
+        self.put_warnings(&mut result, &Scan { unreadable, omitted, warning, ..Scan::default() });
+        if found.is_empty() && limit.is_none() {
             let hint = self.kernel_hint().unwrap_or_else(|| {
                 "no file fits; hidden and ignored files aren't looked at".to_owned()
             });
@@ -274,17 +289,33 @@ impl Search<'_> {
         Ok(Value::Object(result).into())
     }
 
+    /// Said where no line matches.
+    fn nothing_hint(&self, wanted: &str, searched: Option<usize>) -> String {
+        if wanted.contains('\0') {
+            return "files with a NUL are binary and never searched".to_owned();
+        }
+        self.kernel_hint().or_else(|| self.binary_hint()).unwrap_or_else(|| {
+            let files = searched.map(|count| format!(" in {count} files")).unwrap_or_default();
+            format!("no line matches{files}; hidden, ignored and binary files aren't searched")
+        })
+    }
+
     /// Said where the lines of the path itself can't be searched.
     fn binary_hint(&self) -> Option<String> {
-        let root = &self.root.real;
-        (root.is_file() && content::is_binary(root).is_ok_and(|binary| binary))
-            .then(|| "the file is binary: it holds NULs, so its lines aren't searched".to_owned())
+        if self.is_folder {
+            return None;
+        }
+        let opened = self.work.backend.open(&self.root.real, self.work.go()).ok()?;
+        let mut sample = Vec::new();
+        opened.content?.take(BINARY_SAMPLE).read_to_end(&mut sample).ok()?;
+        memchr::memchr(0, &sample)
+            .map(|_| "the file is binary: it holds NULs, so its lines aren't searched".to_owned())
     }
 
     /// Said where nothing below the path is looked at.
     fn kernel_hint(&self) -> Option<String> {
         let root = &self.root.real;
-        (root.is_dir() && guard::is_kernel_state(&root.join("x"))).then(|| {
+        (self.is_folder && self.work.backend.is_kernel_state(&root.join("x"))).then(|| {
             "folders below /proc and /sys aren't searched; name a single file in them as `path`"
                 .to_owned()
         })
@@ -300,11 +331,11 @@ impl Search<'_> {
         result: &mut Map<String, Value>,
         entries: usize,
         shown: usize,
-        limit_reason: Option<&str>,
+        limit: Option<Limit>,
     ) {
         let next = self.offset.saturating_add(shown);
         let remains = shown > 0 && next < entries;
-        result.insert("truncated".to_owned(), (remains || limit_reason.is_some()).into());
+        result.insert("truncated".to_owned(), (remains || limit.is_some()).into());
         let mut hints = Vec::new();
         if remains {
             result.insert("next_offset".to_owned(), next.into());
@@ -312,33 +343,36 @@ impl Search<'_> {
         } else if shown == 0 && entries > 0 {
             hints.push(format!("offset {} is past the last of {entries} results", self.offset));
         }
-        if let Some(reason) = limit_reason {
-            result.insert("limit_reason".to_owned(), reason.into());
+        if let Some(limit) = limit {
+            result.insert("limit_reason".to_owned(), limit.name().into());
             hints.push("not everything was searched: narrow the path or the pattern".to_owned());
         }
         if !hints.is_empty() {
             result.insert("hint".to_owned(), hints.join("; ").into());
         }
     }
-}
 
-fn put_warnings(
-    result: &mut Map<String, Value>,
-    unreadable: usize,
-    skipped: &[String],
-    omitted: u64,
-) {
-    if unreadable > 0 {
-        let mut warning = match unreadable {
-            1 => "1 file or folder couldn't be read".to_owned(),
-            count => format!("{count} files or folders couldn't be read"),
-        };
-        if !skipped.is_empty() {
-            warning.push_str(&format!(": {}", skipped.join("; ")));
+    fn put_warnings(&self, result: &mut Map<String, Value>, scan: &Scan) {
+        let mut warnings: Vec<String> = scan.warning.iter().cloned().collect();
+        if scan.unreadable > 0 {
+            let mut warning = match scan.unreadable {
+                1 => "1 file or folder couldn't be read".to_owned(),
+                count => format!("{count} files or folders couldn't be read"),
+            };
+            let named = scan.skipped.iter();
+            let named: Vec<String> = named
+                .map(|(path, reason)| format!("{} ({reason})", self.root.show(path)))
+                .collect();
+            if !named.is_empty() {
+                warning.push_str(&format!(": {}", named.join("; ")));
+            }
+            warnings.push(warning);
         }
-        result.insert("warning".to_owned(), warning.into());
-    }
-    if omitted > 0 {
-        result.insert("_omitted".to_owned(), omitted.into());
+        if !warnings.is_empty() {
+            result.insert("warning".to_owned(), warnings.join("; ").into());
+        }
+        if scan.omitted > 0 {
+            result.insert("_omitted".to_owned(), scan.omitted.into());
+        }
     }
 }

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
+use hermes_fs::search::Row;
 use hermes_guard::redact::{Mode, redact};
 use hermes_registry::Settings;
-
-use crate::search::content::Row;
 
 /// Whether and how secrets are hidden.
 #[derive(Clone, Copy, Debug)]

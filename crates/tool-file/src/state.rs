@@ -4,15 +4,17 @@
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
 use hermes_edit::v4a::Change;
 use hermes_file_state::{Edit, FileKey, FileState, Repeated, Shown, Stamp, WARN_AFTER, Window};
+use hermes_fs::{Move, Plan, Stat, Write};
 use hermes_registry::{ToolContext, ToolError, ToolOutput, ToolResult};
 use serde_json::{Map, Value, json};
 
-use crate::commit::Plan;
 use crate::fault::Fault;
 use crate::touched::{changed_span, lines_of};
+use crate::work::Work;
 
 /// What is said in place of a page that the conversation holds.
 pub(crate) const UNCHANGED: &str = "This page was read before and the file has not changed since: \
@@ -23,13 +25,20 @@ pub(crate) const UNCHANGED: &str = "This page was read before and the file has n
 const MANY_MISSES: u32 = 3;
 
 /// The file in the memory.
-fn key(path: &Path) -> FileKey {
-    FileKey::new("", path)
+fn key(work: &Work<'_>, path: &Path) -> FileKey {
+    FileKey::new(work.backend.identity(), path)
 }
 
-/// The file as it is now.
-fn look(path: &Path) -> Option<Stamp> {
-    Stamp::local(path)
+/// The file as it is now. Elsewhere its content isn't fetched for that.
+fn look(work: &Work<'_>, path: &Path) -> Option<Stamp> {
+    if work.backend.is_local() { Stamp::local(path) } else { look_far(work, path) }
+}
+
+fn look_far(work: &Work<'_>, path: &Path) -> Option<Stamp> {
+    let stat = work.stat(path).ok().filter(Stat::is_file)?;
+    let since = stat.modified?.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let mtime_ns = i128::try_from(since.as_nanos()).unwrap_or(i128::MAX);
+    Some(Stamp::new(mtime_ns, stat.len, stat.inode))
 }
 
 /// The memory, and the task it is asked about.
@@ -53,7 +62,7 @@ fn is_by_program(cx: &ToolContext) -> bool {
 
 /// A page that is being read. Dropped before it was [shown](Self::shown), it is a failed read.
 pub(crate) struct Reading<'a> {
-    cx: &'a ToolContext,
+    work: &'a Work<'a>,
     /// None where there is no memory, and once it is told how the reading went.
     memory: Option<Memory<'a>>,
     page: Window,
@@ -62,11 +71,11 @@ pub(crate) struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    pub(crate) fn of(cx: &'a ToolContext, path: &Path, offset: usize, limit: usize) -> Self {
-        let memory = Memory::of(cx);
+    pub(crate) fn of(work: &'a Work<'_>, path: &Path, offset: usize, limit: usize) -> Self {
+        let memory = Memory::of(work.cx);
         let since = memory.as_ref().map(|memory| memory.state.now()).unwrap_or_default();
-        let page = Window { file: key(path), offset, limit };
-        Self { cx, memory, page, since, stamp: None }
+        let page = Window { file: key(work, path), offset, limit };
+        Self { work, memory, page, since, stamp: None }
     }
 
     /// What to answer in place of the page, if it isn't to be read. The file is there and can be
@@ -74,8 +83,8 @@ impl<'a> Reading<'a> {
     pub(crate) fn known(&mut self) -> Result<Option<ToolOutput>, ToolError> {
         let Some(memory) = &self.memory else { return Ok(None) };
         // Before the content, so that a change in between isn't missed.
-        self.stamp = look(self.page.file.path());
-        let Some(stamp) = self.stamp.as_ref().filter(|_| !is_by_program(self.cx)) else {
+        self.stamp = look(self.work, self.page.file.path());
+        let Some(stamp) = self.stamp.as_ref().filter(|_| !is_by_program(self.work.cx)) else {
             return Ok(None);
         };
         let Some(repeated) = memory.state.look(memory.task, &self.page, stamp, self.since) else {
@@ -115,12 +124,12 @@ impl<'a> Reading<'a> {
         };
         let ToolOutput::Json(Value::Object(result)) = &mut output else { return output };
         // The answer may be too late for the conversation.
-        if self.cx.check_interrupt().is_err() {
+        if self.work.cx.check_interrupt().is_err() {
             return output;
         }
         let (lines, total) = lines_shown(result, self.page.offset);
         let shown = Shown { stamp, since: self.since, lines, total };
-        if is_by_program(self.cx) {
+        if is_by_program(self.work.cx) {
             memory.state.read_by_program(memory.task, &self.page.file, shown);
         } else if memory.state.shown(memory.task, &self.page, shown) == WARN_AFTER {
             let warning = format!(
@@ -170,13 +179,13 @@ impl<'a> Searching<'a> {
     /// An error if it has been made again and again. `what` is all that makes a difference for
     /// what is found below `root`.
     pub(crate) fn of(
-        cx: &'a ToolContext,
+        work: &'a Work<'_>,
         root: &Path,
         pattern: &str,
         what: &Value,
     ) -> Result<Self, ToolError> {
-        let memory = Memory::of(cx).filter(|_| !is_by_program(cx));
-        let (root, what) = (key(root), format!("{what} {pattern}"));
+        let memory = Memory::of(work.cx).filter(|_| !is_by_program(work.cx));
+        let (root, what) = (key(work, root), format!("{what} {pattern}"));
         if let Some(memory) = &memory
             && let Some(times) = memory.state.search(memory.task, &root, &what)
         {
@@ -213,61 +222,59 @@ impl<'a> Searching<'a> {
 }
 
 /// What to warn of before a file is written, moved over or removed.
-pub(crate) fn stale(cx: &ToolContext, path: &Path, edit: Edit<'_>) -> Option<String> {
-    let memory = Memory::of(cx)?;
-    let guard = !cx.settings().env_truthy("HERMES_DISABLE_FILE_STATE_GUARD");
-    let look = || look(path);
-    let warning = memory.state.warning(memory.task, &key(path), edit, guard, look);
+pub(crate) fn stale(work: &Work<'_>, path: &Path, edit: Edit<'_>) -> Option<String> {
+    let memory = Memory::of(work.cx)?;
+    let guard = !work.cx.settings().env_truthy("HERMES_DISABLE_FILE_STATE_GUARD");
+    let look = || look(work, path);
+    let warning = memory.state.warning(memory.task, &key(work, path), edit, guard, look);
     warning.map(|warning| warning.to_string())
 }
 
 /// As [`stale`], for the passages `spans` of a file with the content `text`.
 pub(crate) fn stale_at(
-    cx: &ToolContext,
+    work: &Work<'_>,
     path: &Path,
     text: &str,
     spans: &[Range<usize>],
 ) -> Option<String> {
-    stale(cx, path, Edit::Lines(&lines_of(text, spans)))
+    stale(work, path, Edit::Lines(&lines_of(text, spans)))
 }
 
 /// As [`stale`], for the changes of a patch. `real` gives the path behind the key of a file.
 pub(crate) fn stale_changes(
-    cx: &ToolContext,
+    work: &Work<'_>,
     changes: &[Change],
     real: impl Fn(&str) -> PathBuf,
 ) -> Vec<String> {
     let warning = |change: &Change| match change {
         // Nothing is there, or it stays what it is.
         Change::Created { .. } | Change::Moved { change: None, .. } => None,
-        Change::Deleted { path, .. } => stale(cx, &real(path), Edit::Whole),
+        Change::Deleted { path, .. } => stale(work, &real(path), Edit::Whole),
         Change::Changed { path, old, new }
         | Change::Moved { from: path, change: Some((old, new)), .. } => {
-            stale_at(cx, &real(path), old, &[changed_span(old, new)])
+            stale_at(work, &real(path), old, &[changed_span(old, new)])
         }
     };
     changes.iter().filter_map(warning).collect()
 }
 
-/// A file was written by the call.
-pub(crate) fn wrote(cx: &ToolContext, path: &Path, bytes: &[u8]) {
-    if let Some(memory) = Memory::of(cx) {
-        memory.state.wrote(memory.task, &key(path), Stamp::local_written(path, bytes));
-    }
-}
-
 /// All of a plan was done.
-pub(crate) fn committed(cx: &ToolContext, plan: &Plan) {
-    let Some(Memory { state, task }) = Memory::of(cx) else { return };
-    for path in &plan.removals {
-        state.removed(task, &key(path));
+pub(crate) fn committed(work: &Work<'_>, plan: &Plan) {
+    let Some(Memory { state, task }) = Memory::of(work.cx) else { return };
+    for removal in &plan.removals {
+        state.removed(task, &key(work, &removal.path));
     }
-    for (from, to) in &plan.moves {
-        state.removed(task, &key(from));
-        state.wrote(task, &key(to), look(to));
+    for Move { from, to, .. } in &plan.moves {
+        state.removed(task, &key(work, from));
+        state.wrote(task, &key(work, to), look(work, to));
     }
-    for write in &plan.writes {
-        wrote(cx, &write.path, &write.bytes);
+    for Write { path, bytes, .. } in &plan.writes {
+        let stamp = if work.backend.is_local() {
+            Stamp::local_written(path, bytes)
+        } else {
+            look_far(work, path)
+        };
+        state.wrote(task, &key(work, path), stamp);
     }
 }
 
@@ -279,11 +286,11 @@ pub(crate) fn joined<const N: usize>(warnings: [Option<String>; N]) -> Option<St
 
 /// The error of a patch that was refused, with stronger advice when patches of the file keep
 /// missing their place.
-pub(crate) fn missed(cx: &ToolContext, path: &Path, err: ToolError) -> ToolError {
+pub(crate) fn missed(work: &Work<'_>, path: &Path, err: ToolError) -> ToolError {
     let is_miss = err.extra().get("error_kind").is_some_and(|it| it == Fault::NotFound.name())
-        && path.exists();
-    let Some(memory) = Memory::of(cx).filter(|_| is_miss) else { return err };
-    let misses = memory.state.missed(memory.task, &key(path));
+        && work.stat(path).is_ok();
+    let Some(memory) = Memory::of(work.cx).filter(|_| is_miss) else { return err };
+    let misses = memory.state.missed(memory.task, &key(work, path));
     if misses < MANY_MISSES {
         return err;
     }

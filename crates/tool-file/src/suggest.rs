@@ -1,7 +1,11 @@
 //! Names that a misspelt path may have meant.
 
 use std::cmp::Reverse;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use hermes_fs::Name;
+
+use crate::work::Work;
 
 /// How many entries of a folder are looked at.
 const MAX_ENTRIES: usize = 20_000;
@@ -14,35 +18,44 @@ const MAX_SUGGESTIONS: usize = 5;
 /// They are spelt like `spelling`, the path as the model wrote it: first names in the same folder,
 /// then in the folders below it. Where the folder doesn't exist either, the nearest one above
 /// stands in.
-pub(crate) fn similar_paths(given: &Path, spelling: &str) -> Vec<String> {
+pub(crate) fn similar_paths(work: &Work<'_>, given: &Path, spelling: &str) -> Vec<String> {
     let Some(wanted) = given.file_name().map(|name| name.to_string_lossy()) else {
         return Vec::new();
     };
     let (mut folder, mut prefix) = (given.parent(), Path::new(spelling).parent());
-    while let Some(path) = folder.filter(|path| !path.is_dir()) {
-        folder = path.parent();
-        prefix = prefix.and_then(Path::parent);
-    }
+    let entries = loop {
+        let Some(path) = folder else { return Vec::new() };
+        match list(work, &[path]).into_iter().flatten().next() {
+            Some(entries) => break entries,
+            None => {
+                folder = path.parent();
+                prefix = prefix.and_then(Path::parent);
+            }
+        }
+    };
     let (Some(folder), Some(prefix)) = (folder, prefix) else { return Vec::new() };
 
     let mut found: Vec<(u32, String)> = Vec::new();
     let mut folders = Vec::new();
-    for (name, is_dir) in entries(folder) {
+    for Name { name, is_folder } in entries {
         let path = prefix.join(&name).display().to_string();
-        if let Some(score) = score(&wanted, &name) {
+        if let Some(score) = score(&wanted, &name.to_string_lossy()) {
             found.push((score, path));
         }
-        if is_dir && folders.len() < MAX_FOLDERS {
+        if is_folder && folders.len() < MAX_FOLDERS {
             folders.push(name);
         }
     }
-    if found.len() < MAX_SUGGESTIONS {
+    if found.len() < MAX_SUGGESTIONS && !folders.is_empty() {
         folders.sort();
-        for below in folders {
-            for (name, _) in entries(&folder.join(&below)) {
+        let paths: Vec<PathBuf> = folders.iter().map(|below| folder.join(below)).collect();
+        let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+        for (below, entries) in folders.iter().zip(list(work, &paths)) {
+            for Name { name, .. } in entries.into_iter().flatten() {
                 // A name elsewhere has to be nearly the same.
-                if let Some(score) = score(&wanted, &name).filter(|&score| score >= 850) {
-                    let path = prefix.join(&below).join(&name).display().to_string();
+                let score = score(&wanted, &name.to_string_lossy());
+                if let Some(score) = score.filter(|&score| score >= 850) {
+                    let path = prefix.join(below).join(&name).display().to_string();
                     found.push((score - 300, path));
                 }
             }
@@ -52,11 +65,8 @@ pub(crate) fn similar_paths(given: &Path, spelling: &str) -> Vec<String> {
     found.into_iter().map(|(_, path)| path).take(MAX_SUGGESTIONS).collect()
 }
 
-fn entries(folder: &Path) -> impl Iterator<Item = (String, bool)> {
-    std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_ENTRIES).map(|entry| {
-        let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        (entry.file_name().to_string_lossy().into_owned(), is_dir)
-    })
+fn list(work: &Work<'_>, folders: &[&Path]) -> Vec<Option<Vec<Name>>> {
+    work.backend.list(folders, MAX_ENTRIES, work.go()).unwrap_or_default()
 }
 
 /// How well a name fits, out of 1000; none when it doesn't.
@@ -98,7 +108,9 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, "").unwrap();
         }
-        let similar = |path: &str| similar_paths(&dir.path().join(path), path);
+        let cx = hermes_registry::ToolContext::new(dir.path());
+        let work = Work::of(&cx);
+        let similar = |path: &str| similar_paths(&work, &dir.path().join(path), path);
         assert_eq!(similar("config.yml"), ["config.yaml"]);
         assert_eq!(similar("readme.md"), ["README.md", "Readme.txt"]);
         assert_eq!(similar("src/mian.rs"), ["src/main.rs", "src/lib.rs"]);

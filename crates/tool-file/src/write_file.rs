@@ -1,10 +1,9 @@
 //! `write_file`: a whole new content for a file.
 
-use std::fs::Metadata;
 use std::io::{self, Read};
-use std::path::Path;
 
 use hermes_file_state::Edit;
+use hermes_fs::{Old, Opened, Plan, Write};
 use hermes_registry::{
     Concurrency, EditProposal, Exposure, ResultLimit, ToolContext, ToolError, ToolResult, register,
 };
@@ -13,12 +12,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::display_text;
-use crate::fault::{Fault, check_interrupt, io_error};
+use crate::fault::{Fault, check_interrupt};
 use crate::format_gate::{self, Gate};
-use crate::open::open;
 use crate::path::{Resolved, resolve};
 use crate::text::{Encoding, Format, NotText, decode, encode, to_crlf};
-use crate::{args, guard, lock, read_file, state, store};
+use crate::work::Work;
+use crate::{args, guard, read_file, state};
 
 register! {
     pub static WRITE_FILE;
@@ -70,18 +69,19 @@ fn require_path_and_content(schema: &mut schemars::Schema) {
 fn write_file(args: Args, cx: ToolContext) -> ToolResult {
     let spelling = args::path("write_file", &args.path)?;
     let content = args::text("write_file", "content", &args.content)?;
-    let path = resolve(&cx, spelling)?;
+    let work = Work::of(&cx);
+    let path = resolve(&work, spelling)?;
     guard::refuse_device(&path)?;
-    guard::refuse_write(&cx, &path, args.cross_profile)?;
+    guard::refuse_write(&path, args.cross_profile)?;
     display_text::refuse_display_text(content)?;
     check_interrupt(&cx)?;
 
-    let mut held = lock::hold(&cx, &path.real)?;
-    let old = existing(&path, spelling)?;
-    if old.is_some() {
-        guard::refuse_unwritable(&path.real)?;
+    let held = work.backend.hold([path.real.clone()].into(), work.go());
+    let mut held = held.map_err(|err| work.error(&err))?;
+    let (old, before) = existing(&work, &path, spelling)?;
+    if let Some(old) = &old {
+        guard::refuse_unwritable(&path.real, &old.stat)?;
     }
-    let before = Before::of(&path.real, old.as_ref())?;
     display_text::refuse_redaction_marks(before.text.as_deref(), content)?;
     let gate = format_gate::check(&path.real, before.text.as_deref(), content);
     if let Gate::Refused(problem) = &gate {
@@ -91,26 +91,30 @@ fn write_file(args: Args, cx: ToolContext) -> ToolResult {
         )));
     }
     let (bytes, encoding_warning) = before.encode(content);
-    let dirs_created = create_folders(&path.real)?;
-    let stale = state::stale(&cx, &path.real, Edit::Whole);
-    let written = store::write(&mut held, &path.real, old.as_ref(), &bytes)?;
-    state::wrote(&cx, &path.real, &bytes);
+    let length = bytes.len();
+    let stale = state::stale(&work, &path.real, Edit::Whole);
+    let like = old.as_ref().map(|old| (path.real.clone(), old.stat.clone()));
+    let write = Write { path: path.real.clone(), old, like, bytes };
+    let plan = Plan { writes: vec![write], ..Plan::default() };
+    let committed = held.commit(&plan).map_err(|err| work.not_committed(&err))?;
+    state::committed(&work, &plan);
+    drop(held);
 
     let resolved = path.real.display().to_string();
     let mut result = Map::new();
     let mut put = |key: &str, value: Value| result.insert(key.to_owned(), value);
-    put("bytes_written", bytes.len().into());
-    put("dirs_created", dirs_created.into());
+    put("bytes_written", length.into());
+    put("dirs_created", committed.created_folders.into());
     put("resolved_path", resolved.clone().into());
     put("files_modified", vec![resolved].into());
     if let Some(lint) = gate.lint() {
         put("lint", lint);
     }
-    let warnings: Vec<&str> = [encoding_warning, written.warning()].into_iter().flatten().collect();
+    let warnings: Vec<&str> = encoding_warning.into_iter().chain(committed.warnings).collect();
     if !warnings.is_empty() {
         put("warning", warnings.join("; ").into());
     }
-    if let Some(warning) = state::joined([stale, path.outside_warning(&cx)]) {
+    if let Some(warning) = state::joined([stale, path.outside_warning()]) {
         put("_warning", warning.into());
     }
     Ok(Value::Object(result).into())
@@ -119,38 +123,55 @@ fn write_file(args: Args, cx: ToolContext) -> ToolResult {
 /// What a call would change, for somebody to look at.
 fn propose(args: &Value, cx: &ToolContext) -> Result<Vec<EditProposal>, ToolError> {
     let none = Value::Null;
-    let path = resolve(cx, args::path("write_file", args.get("path").unwrap_or(&none))?)?;
+    let work = Work::of(cx);
+    let path = resolve(&work, args::path("write_file", args.get("path").unwrap_or(&none))?)?;
     let content = args::text("write_file", "content", args.get("content").unwrap_or(&none))?;
     guard::refuse_device(&path)?;
     let cross_profile = args.get("cross_profile").and_then(Value::as_bool).unwrap_or_default();
-    guard::refuse_write(cx, &path, cross_profile)?;
-    let old = existing(&path, "")?;
-    let old = match &old {
-        Some(metadata) => Before::of(&path.real, Some(metadata))?.text,
-        None => None,
-    };
-    Ok(vec![EditProposal { path: path.real, old, new: Some(content.to_owned()) }])
+    guard::refuse_write(&path, cross_profile)?;
+    let (_, before) = existing(&work, &path, "")?;
+    let new = Some(content.to_owned());
+    Ok(vec![EditProposal { path: path.real, old: before.text, new }])
 }
 
 /// What is at the path now, if anything; an error when a file can't take its place.
-fn existing(path: &Resolved, spelling: &str) -> Result<Option<Metadata>, ToolError> {
-    match std::fs::metadata(&path.real) {
-        Ok(metadata) => {
-            guard::refuse_special(path, &metadata)?;
-            if metadata.is_dir() {
-                return Err(read_file::directory_error(path));
-            }
-            Ok(Some(metadata))
-        }
+fn existing(
+    work: &Work<'_>,
+    path: &Resolved,
+    spelling: &str,
+) -> Result<(Option<Old>, Before), ToolError> {
+    let nothing = || Ok((None, Before::default()));
+    let (stat, content) = match work.backend.open(&path.real, work.go()) {
+        Ok(Opened { stat, content }) => (stat, content),
         Err(err) if err.kind() == io::ErrorKind::NotFound => {
             if spelling.ends_with(['/', std::path::MAIN_SEPARATOR]) {
                 return Err(Fault::IsDirectory
                     .error(format!("{spelling} ends like a folder; give the path of a file")));
             }
-            Ok(None)
+            return nothing();
         }
-        Err(err) => Err(io_error("write", &path.real, &err)),
+        // A file may be replaced without being read.
+        Err(err) if err.kind() == io::ErrorKind::PermissionDenied => match work.stat(&path.real) {
+            Ok(stat) => (stat, None),
+            Err(_) => return Err(work.io_error("write", &path.real, &err)),
+        },
+        Err(err) => return Err(work.io_error("write", &path.real, &err)),
+    };
+    guard::refuse_special(path, &stat)?;
+    if stat.is_folder() {
+        return Err(read_file::directory_error(work, path));
     }
+    let bytes = match content.filter(|_| stat.len <= MAX_OLD_SIZE) {
+        Some(content) => {
+            let mut bytes = Vec::with_capacity(usize::try_from(stat.len).unwrap_or_default());
+            let read = content.take(MAX_OLD_SIZE).read_to_end(&mut bytes);
+            read.map_err(|err| work.io_error("read", &path.real, &err))?;
+            Some(bytes)
+        }
+        None => None,
+    };
+    let before = bytes.as_deref().map(Before::of).unwrap_or_default();
+    Ok((Some(Old { stat, bytes }), before))
 }
 
 /// What a file was like before it is written.
@@ -163,19 +184,8 @@ struct Before {
 }
 
 impl Before {
-    fn of(path: &Path, old: Option<&Metadata>) -> Result<Self, ToolError> {
-        let Some(old) = old.filter(|old| old.len() <= MAX_OLD_SIZE) else {
-            return Ok(Self::default());
-        };
-        let mut bytes = Vec::with_capacity(usize::try_from(old.len()).unwrap_or_default());
-        let read = open(path).and_then(|file| file.take(MAX_OLD_SIZE).read_to_end(&mut bytes));
-        match read {
-            Ok(_) => {}
-            // A file may be replaced without being read.
-            Err(err) if err.kind() == io::ErrorKind::PermissionDenied => return Ok(Self::default()),
-            Err(err) => return Err(io_error("read", path, &err)),
-        }
-        Ok(match decode(&bytes) {
+    fn of(bytes: &[u8]) -> Self {
+        match decode(bytes) {
             Ok((text, format)) => Self {
                 format,
                 crlf: text
@@ -187,7 +197,7 @@ impl Before {
                 text: Some(text.into_owned()),
             },
             Err(NotText::Nul | NotText::Malformed) => Self::default(),
-        })
+        }
     }
 
     /// The new content in the manner of the old one.
@@ -213,24 +223,13 @@ impl Before {
     }
 }
 
-/// Creates the folders above a file. Tells whether there was anything to create.
-fn create_folders(path: &Path) -> Result<bool, ToolError> {
-    let Some(folder) = path.parent().filter(|folder| !folder.is_dir()) else { return Ok(false) };
-    std::fs::create_dir_all(folder).map_err(|err| io_error("create", folder, &err))?;
-    Ok(true)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use pretty_assertions::assert_eq;
 
     fn rewritten(old: &[u8], new: &str) -> (Vec<u8>, bool) {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("f");
-        std::fs::write(&path, old).unwrap();
-        let before = Before::of(&path, Some(&path.metadata().unwrap())).unwrap();
-        let (bytes, warning) = before.encode(new);
+        let (bytes, warning) = Before::of(old).encode(new);
         (bytes, warning.is_some())
     }
 

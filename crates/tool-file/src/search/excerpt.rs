@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use hermes_fs::search::Excerpt;
+
 use crate::text::decode_single_bytes;
 
 /// The most characters of a line.
@@ -12,16 +14,8 @@ const BEFORE: usize = 200;
 /// Stands where the line was cut.
 const CUT: char = '…';
 
-/// A line as it is shown.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Excerpt {
-    pub(super) text: String,
-    /// Where the match begins, in characters from 1 on; none when all of the line is shown.
-    pub(super) column: Option<usize>,
-}
-
 /// Shows a line without its end. `found` is where in it the match begins, in bytes.
-pub(super) fn excerpt(line: &[u8], found: usize) -> Excerpt {
+pub(crate) fn excerpt(line: &[u8], found: usize) -> Excerpt {
     let line =
         line.strip_suffix(b"\n").map_or(line, |line| line.strip_suffix(b"\r").unwrap_or(line));
     if let Ok(text) = std::str::from_utf8(line) {

@@ -1,9 +1,7 @@
 //! What `search_files` is made of.
 
-pub(crate) mod content;
-mod excerpt;
+pub(crate) mod excerpt;
 pub(crate) mod names;
 pub(crate) mod page;
-pub(crate) mod pattern;
 pub(crate) mod render;
-pub(crate) mod walk;
+pub(crate) mod root;

@@ -1,11 +1,13 @@
 //! Finding files by their names.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::time::SystemTime;
 
 use globset::{GlobBuilder, GlobMatcher};
+use hermes_fs::FileBackend;
+use hermes_fs::search::Found;
 use hermes_registry::ToolError;
-use ignore::DirEntry;
 
 use crate::fault::Fault;
 
@@ -41,47 +43,46 @@ impl NamePattern {
     }
 
     /// The files that fit, newest first, then by path.
-    pub(crate) fn select(&self, root: &Path, entries: Vec<DirEntry>) -> Vec<DirEntry> {
-        let mut found: Vec<(SystemTime, DirEntry)> = match self {
-            Self::Any => dated(entries, |_| true),
-            Self::Base(glob) => dated(entries, |entry| glob.is_match(entry.file_name())),
-            Self::Path(glob) => dated(entries, |entry| {
-                let below = entry.path().strip_prefix(root).unwrap_or(entry.path());
+    pub(crate) fn select(
+        &self,
+        backend: &dyn FileBackend,
+        root: &Path,
+        mut files: Vec<Found>,
+    ) -> Vec<Found> {
+        match self {
+            Self::Any => {}
+            Self::Base(glob) => files.retain(|file| glob.is_match(base(file))),
+            Self::Path(glob) => files.retain(|file| {
+                let below = file.path.strip_prefix(root).unwrap_or(&file.path);
                 let is_root = below.as_os_str().is_empty();
-                glob.is_match(if is_root { Path::new(entry.file_name()) } else { below })
+                if is_root { glob.is_match(base(file)) } else { glob.is_match(below) }
             }),
             Self::Literal(name) => {
-                if entries.iter().any(|entry| entry.file_name() == name.as_str()) {
-                    dated(entries, |entry| entry.file_name() == name.as_str())
+                if files.iter().any(|file| base(file) == name.as_str()) {
+                    files.retain(|file| base(file) == name.as_str());
                 } else {
                     let name = name.to_lowercase();
-                    dated(entries, |entry| {
-                        entry.file_name().to_string_lossy().to_lowercase().contains(&name)
-                    })
+                    files
+                        .retain(|file| base(file).to_string_lossy().to_lowercase().contains(&name));
                 }
             }
-        };
-        found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.path().cmp(b.1.path())));
-        found.into_iter().map(|(_, entry)| entry).collect()
+        }
+        backend.date(&mut files);
+        let time = |file: &Found| file.modified.unwrap_or(SystemTime::UNIX_EPOCH);
+        files.sort_by(|a, b| time(b).cmp(&time(a)).then_with(|| a.path.cmp(&b.path)));
+        files
     }
 }
 
-fn dated(entries: Vec<DirEntry>, fits: impl Fn(&DirEntry) -> bool) -> Vec<(SystemTime, DirEntry)> {
-    entries
-        .into_iter()
-        .filter(fits)
-        .map(|entry| {
-            let time = entry.metadata().ok().and_then(|metadata| metadata.modified().ok());
-            (time.unwrap_or(SystemTime::UNIX_EPOCH), entry)
-        })
-        .collect()
+fn base(file: &Found) -> &OsStr {
+    file.path.file_name().unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::walk;
-    use hermes_registry::ToolContext;
+    use hermes_fs::LocalFs;
+    use hermes_fs::search::FileQuery;
     use pretty_assertions::assert_eq;
     use std::time::{Duration, Instant};
 
@@ -110,11 +111,12 @@ mod tests {
             ("", &names[..]),
             ("nothing*", &[]),
         ] {
-            let far = Instant::now() + Duration::from_secs(60);
-            let files = walk::files(&ToolContext::default(), root, None, far).unwrap();
-            let found = NamePattern::parse(pattern).unwrap().select(root, files.entries);
+            let deadline = Instant::now() + Duration::from_secs(60);
+            let (fs, query) = (LocalFs::default(), FileQuery { root, glob: None, deadline });
+            let files = fs.files(&query, &|| true).unwrap();
+            let found = NamePattern::parse(pattern).unwrap().select(&fs, root, files.entries);
             let found: Vec<_> =
-                found.iter().map(|entry| entry.path().strip_prefix(root).unwrap()).collect();
+                found.iter().map(|file| file.path.strip_prefix(root).unwrap()).collect();
             let expected: Vec<_> = expected.iter().map(Path::new).collect();
             assert_eq!(found, expected, "{pattern}");
         }

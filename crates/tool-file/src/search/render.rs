@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use hermes_fs::search::Row;
 use serde_json::{Map, Value, json};
-
-use super::content::Row;
 
 /// From this many rows on the text form is used.
 const TEXT_FROM: usize = 5;

@@ -25,7 +25,7 @@ fn of_task(cx: &ToolContext, task: &str) -> ToolContext {
 }
 
 fn key(path: &Path) -> FileKey {
-    FileKey::new("", &path.canonicalize().unwrap())
+    FileKey::new("local", &path.canonicalize().unwrap())
 }
 
 #[track_caller]
@@ -187,7 +187,7 @@ fn patches_of_several_files() {
     let known = state.known_reads("");
     let known: Vec<_> = known.iter().map(|it| it.path().file_name().unwrap()).collect();
     assert_eq!(known, ["g", "k", "j", "f"]);
-    let gone = FileKey::new("", &world.dir.path().canonicalize().unwrap().join("h"));
+    let gone = FileKey::new("local", &world.dir.path().canonicalize().unwrap().join("h"));
     assert_eq!(state.writes_since("sibling", 0, &[gone])[""].len(), 1);
 }
 

@@ -5,6 +5,10 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use hermes_guard::paths::links::follow;
+
+use crate::stat::Stat;
+
 #[cfg(unix)]
 use rustix::fs::{CWD, Mode, OFlags};
 
@@ -14,29 +18,29 @@ use rustix::fs::{CWD, Mode, OFlags};
 /// The path has no symbolic links, and none is followed: where one is by now, the error is
 /// [`io::ErrorKind::PermissionDenied`].
 #[cfg(unix)]
-pub(crate) fn open(path: &Path) -> io::Result<File> {
+pub(super) fn open(path: &Path) -> io::Result<File> {
     open_without_links(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)
 }
 
 /// Opens a file to write over what is in it, as [`open`] does.
 #[cfg(unix)]
-pub(crate) fn open_to_write(path: &Path) -> io::Result<File> {
+pub(super) fn open_to_write(path: &Path) -> io::Result<File> {
     open_without_links(path, OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY)
 }
 
 /// Opens a folder to name files in it, as [`open`] does.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(crate) fn open_folder(path: &Path) -> io::Result<File> {
+pub(super) fn open_folder(path: &Path) -> io::Result<File> {
     open_without_links(path, OFlags::PATH | OFlags::DIRECTORY)
 }
 
 #[cfg(not(unix))]
-pub(crate) fn open(path: &Path) -> io::Result<File> {
+pub(super) fn open(path: &Path) -> io::Result<File> {
     check_opened(File::open(path)?, path)
 }
 
 #[cfg(not(unix))]
-pub(crate) fn open_to_write(path: &Path) -> io::Result<File> {
+pub(super) fn open_to_write(path: &Path) -> io::Result<File> {
     check_opened(File::options().write(true).open(path)?, path)
 }
 
@@ -65,12 +69,18 @@ fn open_without_links(path: &Path, flags: OFlags) -> io::Result<File> {
 
 /// Where links can't be refused by the system, what was opened must be what is there.
 fn check_opened(file: File, path: &Path) -> io::Result<File> {
-    let is_at = crate::lock::same_file(&file.metadata()?, &std::fs::symlink_metadata(path)?);
-    let leads_there = crate::path::follow(path).is_ok_and(|followed| followed.real == path);
-    if is_at && leads_there { Ok(file) } else { Err(link_in_the_way()) }
+    let [opened, there] = [file.metadata()?, std::fs::symlink_metadata(path)?];
+    let is_at = super::lock::is_same_file(&Stat::of(&opened), &Stat::of(&there));
+    if is_at && has_no_links(path) { Ok(file) } else { Err(link_in_the_way()) }
 }
 
-pub(crate) fn link_in_the_way() -> io::Error {
+/// Whether no part of a path is a symbolic link.
+pub(super) fn has_no_links(path: &Path) -> bool {
+    let followed = follow(path, |link| Ok(std::fs::read_link(link).ok()));
+    followed.is_ok_and(|followed| followed.real == path)
+}
+
+pub(super) fn link_in_the_way() -> io::Error {
     io::Error::new(
         io::ErrorKind::PermissionDenied,
         "a symbolic link was put in the way since the path was looked up",

@@ -1,38 +1,55 @@
 //! From a pattern to a matcher, or to an error that says where the pattern is broken.
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use hermes_registry::ToolError;
 use regex_syntax::ast;
-
-use crate::fault::Fault;
 
 /// A pattern ready to search with.
 #[derive(Clone, Debug)]
-pub(crate) struct Pattern {
+pub struct Pattern {
+    pub(crate) text: String,
     pub(crate) matcher: RegexMatcher,
     /// Matches may go over line breaks.
     pub(crate) multi_line: bool,
 }
 
+/// Why a pattern can't be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadPattern {
+    /// What is wrong.
+    pub message: String,
+    /// Where, in characters from 1 on.
+    pub position: Option<usize>,
+    /// What could be done instead.
+    pub hint: String,
+}
+
 /// The most memory a compiled pattern may take, in bytes.
 const MAX_SIZE: usize = 16 * 1024 * 1024;
 
-/// Compiles a regular expression in Rust's syntax. Case counts; `^` and `$` are at lines; a
-/// pattern with a line break in it goes over lines.
-pub(crate) fn compile(pattern: &str) -> Result<Pattern, ToolError> {
-    if let Err(err) = ast::parse::Parser::new().parse(pattern) {
-        return Err(syntax_error(pattern, &err));
-    }
-    let wants_lines = pattern.contains('\n') || pattern.contains(r"\n");
-    if !wants_lines && let Ok(matcher) = build(pattern, false) {
-        return Ok(Pattern { matcher, multi_line: false });
-    }
-    // Patterns with line breaks in other guises (`\r`, `\x0A`) are refused in line mode.
-    match build(pattern, true) {
-        Ok(matcher) => Ok(Pattern { matcher, multi_line: true }),
-        Err(err) => Err(Fault::BadRegex
-            .error(format!("the pattern can't be used: {}", first_line(&err.to_string())))
-            .with_extra("hint", literal_hint(pattern))),
+impl Pattern {
+    /// Compiles a regular expression in Rust's syntax. Case counts; `^` and `$` are at lines; a
+    /// pattern with a line break in it goes over lines.
+    ///
+    /// # Errors
+    /// It isn't a valid one, or takes too much memory.
+    pub fn new(pattern: &str) -> Result<Self, BadPattern> {
+        if let Err(err) = ast::parse::Parser::new().parse(pattern) {
+            return Err(syntax_error(pattern, &err));
+        }
+        let of = |matcher, multi_line| Self { text: pattern.to_owned(), matcher, multi_line };
+        let wants_lines = pattern.contains('\n') || pattern.contains(r"\n");
+        if !wants_lines && let Ok(matcher) = build(pattern, false) {
+            return Ok(of(matcher, false));
+        }
+        // Patterns with line breaks in other guises (`\r`, `\x0A`) are refused in line mode.
+        match build(pattern, true) {
+            Ok(matcher) => Ok(of(matcher, true)),
+            Err(err) => Err(BadPattern {
+                message: format!("the pattern can't be used: {}", last_line(&err.to_string())),
+                position: None,
+                hint: literal_hint(pattern),
+            }),
+        }
     }
 }
 
@@ -47,7 +64,7 @@ fn build(pattern: &str, multi_line: bool) -> Result<RegexMatcher, grep_regex::Er
     builder.build(pattern)
 }
 
-fn syntax_error(pattern: &str, err: &ast::Error) -> ToolError {
+fn syntax_error(pattern: &str, err: &ast::Error) -> BadPattern {
     let position =
         pattern.get(..err.span().start.offset).map_or(1, |before| before.chars().count() + 1);
     let hint = match err.kind() {
@@ -62,17 +79,15 @@ fn syntax_error(pattern: &str, err: &ast::Error) -> ToolError {
         }
         _ => literal_hint(pattern),
     };
-    Fault::BadRegex
-        .error(format!("invalid regular expression at character {position}: {}", err.kind()))
-        .with_extra("position", position)
-        .with_extra("hint", hint)
+    let message = format!("invalid regular expression at character {position}: {}", err.kind());
+    BadPattern { message, position: Some(position), hint }
 }
 
 fn literal_hint(pattern: &str) -> String {
     format!("to find this text literally, search for {}", regex_syntax::escape(pattern))
 }
 
-fn first_line(text: &str) -> &str {
+fn last_line(text: &str) -> &str {
     text.lines().next_back().unwrap_or_default()
 }
 
@@ -95,7 +110,7 @@ mod tests {
             ("", "x", true, false),
             ("\0", "x", false, false),
         ] {
-            let compiled = compile(pattern).unwrap();
+            let compiled = Pattern::new(pattern).unwrap();
             assert_eq!(compiled.matcher.is_match(text.as_bytes()).unwrap(), found, "{pattern:?}");
             assert_eq!(compiled.multi_line, multi_line, "{pattern:?}");
         }
@@ -106,11 +121,10 @@ mod tests {
         for (pattern, position) in
             [("foo(", Some(4)), ("ä[", Some(2)), ("(?=a)", Some(1)), ("a{99999}{9999}", None)]
         {
-            let err = compile(pattern).unwrap_err();
-            assert_eq!(err.extra()["error_kind"], "bad_regex");
-            assert_eq!(err.extra().get("position"), position.map(Into::into).as_ref(), "{err:?}");
-            assert!(err.extra().contains_key("hint"));
+            let err = Pattern::new(pattern).unwrap_err();
+            assert_eq!(err.position, position, "{err:?}");
+            assert!(!err.hint.is_empty());
         }
-        assert!(compile(r"\p{Nonsense}").is_err());
+        assert!(Pattern::new(r"\p{Nonsense}").is_err());
     }
 }

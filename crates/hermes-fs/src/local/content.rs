@@ -1,6 +1,5 @@
 //! Searching in files: counting in all of them, then reading the rows of one page.
 
-use std::collections::VecDeque;
 use std::io::{self, Read, Seek};
 use std::path::Path;
 use std::sync::Mutex;
@@ -12,51 +11,12 @@ use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch,
 };
 
-use super::excerpt::{Excerpt, excerpt};
-use super::pattern::Pattern;
-use crate::open::open;
-use crate::text::Encoding;
+use super::open::open;
+use crate::search::rows::Rows;
+use crate::search::{Pattern, Row};
 
 /// The most memory for one line, or for one file where matches go over lines.
 const MAX_HEAP: usize = 32 * 1024 * 1024;
-
-/// A matching line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Row {
-    pub(crate) line: u64,
-    /// The last line of the match.
-    pub(crate) end_line: u64,
-    /// The first matching line, or where it is long what is around the match.
-    pub(crate) text: String,
-    /// Where the match begins, in characters from 1 on, if the text is a part of the line.
-    pub(crate) column: Option<usize>,
-    pub(crate) before: Vec<String>,
-    pub(crate) after: Vec<String>,
-}
-
-impl Row {
-    /// How many characters its lines have.
-    pub(crate) fn chars(&self) -> usize {
-        let around = self.before.iter().chain(&self.after);
-        around.chain([&self.text]).map(|line| line.chars().count()).sum()
-    }
-
-    /// Leaves out lines around the match, the farthest first, until no more than `max` characters
-    /// are left.
-    pub(crate) fn shrink(&mut self, max: usize) {
-        let mut chars = self.chars();
-        while chars > max {
-            let far = if self.before.len() > self.after.len() {
-                self.before.remove(0)
-            } else if let Some(far) = self.after.pop() {
-                far
-            } else {
-                return;
-            };
-            chars -= far.chars().count();
-        }
-    }
-}
 
 fn searcher(pattern: &Pattern, context: usize) -> Searcher {
     let mut builder = SearcherBuilder::new();
@@ -73,7 +33,7 @@ fn searcher(pattern: &Pattern, context: usize) -> Searcher {
 
 /// Counts the matching lines of each file, on several threads. Files that can't be read have none
 /// and are told apart by an error.
-pub(crate) fn count_all(
+pub(super) fn count_all(
     pattern: &Pattern,
     files: &[&Path],
     threads: usize,
@@ -117,24 +77,16 @@ fn count(searcher: &mut Searcher, pattern: &Pattern, file: &Path) -> io::Result<
     Ok(sink.count)
 }
 
-/// The rows of a file from number `skip` on.
-pub(crate) fn rows(
+/// The rows of a file that `rows` wants.
+pub(super) fn rows(
     pattern: &Pattern,
     file: &Path,
-    skip: u64,
-    take: usize,
     context: usize,
+    rows: Rows,
 ) -> io::Result<Vec<Row>> {
-    let mut sink = Collector {
-        matcher: &pattern.matcher,
-        skip,
-        take,
-        context,
-        rows: Vec::new(),
-        recent: VecDeque::new(),
-    };
+    let mut sink = Collector { matcher: &pattern.matcher, rows };
     search(&mut searcher(pattern, context), pattern, file, &mut sink)?;
-    Ok(sink.rows)
+    Ok(sink.rows.finish())
 }
 
 fn search<S: Sink<Error = io::Error>>(
@@ -159,19 +111,14 @@ fn search<S: Sink<Error = io::Error>>(
     searcher.search_file(&pattern.matcher, &file, sink)
 }
 
-/// Whether a file is binary, and so isn't searched.
-pub(crate) fn is_binary(path: &Path) -> io::Result<bool> {
-    holds_nul(open(path)?)
-}
-
+/// Whether there is a NUL in a stream that isn't UTF-16.
 fn holds_nul(mut file: impl Read) -> io::Result<bool> {
     let mut piece = vec![0; 64 * 1024];
     let mut first = true;
     loop {
         let read = file.read(&mut piece)?;
         let read = piece.get(..read).unwrap_or_default();
-        let is_utf16 = first
-            && matches!(Encoding::of_bom(read), Some((Encoding::Utf16Le | Encoding::Utf16Be, _)));
+        let is_utf16 = first && (read.starts_with(b"\xFF\xFE") || read.starts_with(b"\xFE\xFF"));
         if read.is_empty() || is_utf16 {
             return Ok(false);
         }
@@ -204,69 +151,23 @@ impl Sink for &mut Counter {
 
 struct Collector<'a> {
     matcher: &'a RegexMatcher,
-    skip: u64,
-    take: usize,
-    context: usize,
-    rows: Vec<Row>,
-    /// The last lines seen, as context for the next row.
-    recent: VecDeque<(u64, String)>,
-}
-
-impl Collector<'_> {
-    fn see(&mut self, line: u64, text: &str) {
-        for row in self.rows.iter_mut().rev() {
-            if row.end_line.saturating_add(self.context as u64) < line {
-                break;
-            }
-            if row.end_line < line {
-                row.after.push(text.to_owned());
-            }
-        }
-        if self.context > 0 {
-            if self.recent.len() == self.context {
-                self.recent.pop_front();
-            }
-            self.recent.push_back((line, text.to_owned()));
-        }
-    }
+    rows: Rows,
 }
 
 impl Sink for &mut Collector<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
-        let line = found.line_number().unwrap_or(1);
-        let wanted = self.skip == 0 && self.rows.len() < self.take;
-        self.skip = self.skip.saturating_sub(1);
-        let mut lines = found.lines();
-        let start = if wanted {
-            self.matcher.find(found.bytes()).ok().flatten().map_or(0, |span| span.start())
-        } else {
-            0
-        };
-        let Excerpt { text, column } = excerpt(lines.next().unwrap_or_default(), start);
-        let rest: Vec<String> = lines.map(show).collect();
-        let end_line = line + rest.len() as u64;
-        let earliest = line.saturating_sub(self.context as u64);
-        let before: Vec<String> = self
-            .recent
-            .iter()
-            .filter(|(number, _)| (earliest..line).contains(number))
-            .map(|(_, text)| text.clone())
-            .collect();
-        self.see(line, &text);
-        for (number, text) in (line + 1..).zip(&rest) {
-            self.see(number, text);
-        }
-        if wanted {
-            self.rows.push(Row { line, end_line, text, column, before, after: Vec::new() });
-        }
+        let Collector { matcher, rows } = &mut **self;
+        rows.matched(found.line_number().unwrap_or(1), found.bytes(), || {
+            matcher.find(found.bytes()).ok().flatten().map_or(0, |span| span.start())
+        });
         // The rest of the file is still to be looked at for a NUL.
         Ok(true)
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
-        self.see(context.line_number().unwrap_or(1), &show(context.bytes()));
+        self.rows.passed(context.line_number().unwrap_or(1), context.bytes());
         Ok(true)
     }
 
@@ -278,22 +179,23 @@ impl Sink for &mut Collector<'_> {
     }
 }
 
-/// A line that didn't match, or not at its start.
-fn show(line: &[u8]) -> String {
-    excerpt(line, 0).text
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::pattern::compile;
     use super::*;
+    use crate::search::Excerpt;
     use pretty_assertions::assert_eq;
+
+    fn show(line: &[u8], found: usize) -> Excerpt {
+        let text = String::from_utf8_lossy(line).trim_end_matches(['\r', '\n']).to_owned();
+        Excerpt { text, column: (found > 0).then_some(found + 1) }
+    }
 
     fn found(content: &[u8], pattern: &str, context: usize) -> Vec<Row> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), content).unwrap();
-        let pattern = compile(pattern).unwrap();
-        let rows = rows(&pattern, file.path(), 0, 100, context).unwrap();
+        let pattern = Pattern::new(pattern).unwrap();
+        let wanted = Rows::new(show, 0, 100, context);
+        let rows = rows(&pattern, file.path(), context, wanted).unwrap();
         let counts = count_all(&pattern, &[file.path()], 2, || true);
         assert_eq!(*counts[0].as_ref().unwrap(), rows.len() as u64);
         rows
@@ -307,15 +209,11 @@ mod tests {
     fn rows_are_lines() {
         assert_eq!(lines(b"a\r\nneedle\r\n", "needle$"), [(2, "needle".into())]);
         assert_eq!(lines(b"x a a\nb\na", "a"), [(1, "x a a".into()), (3, "a".into())]);
-        assert_eq!(lines(b"caf\xE9 x\n", "x"), [(1, "café x".into())]);
+        assert_eq!(lines(b"caf\xE9 x\n", "x"), [(1, "caf\u{fffd} x".into())]);
         assert_eq!(lines(b"\xFF\xFEh\0i\0\n\0", "hi"), [(1, "hi".into())]);
         assert_eq!(lines(b"\xEF\xBB\xBFhi", "^hi"), [(1, "hi".into())]);
         assert_eq!(lines(b"", "").len(), 0);
-        let long = lines("ä".repeat(3000).as_bytes(), "ä");
-        assert_eq!(long[0].1, "ä".repeat(500) + "…");
-        let far =
-            found(format!("a\n{}hit{}\n", "x".repeat(1000), "y".repeat(1000)).as_bytes(), "hit", 1);
-        assert_eq!(far[0].text, format!("…{}hit{}…", "x".repeat(200), "y".repeat(297)));
+        let far = found(format!("a\n{}hit\n", "x".repeat(1000)).as_bytes(), "hit", 1);
         assert_eq!((far[0].line, far[0].column), (2, Some(1001)));
     }
 
