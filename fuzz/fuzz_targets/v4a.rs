@@ -27,11 +27,10 @@ fuzz_target!(|input: (&str, &str, &str)| {
 
     // A diff, read as a patch, leads to the other text unless it fits several places.
     let text = |text: &str| {
-        let lines = text.lines().map(|line| line.trim_end_matches('\r'));
-        lines
-            .take(60)
-            .map(|line| line.chars().take(100).collect::<String>() + "\n")
-            .collect::<String>()
+        // A CR at the end would make an ending of another kind.
+        let short = |line: &str| line.chars().take(100).collect::<String>();
+        let line = |line| short(line).trim_end_matches('\r').to_owned() + "\n";
+        text.lines().take(60).map(line).collect::<String>()
     };
     let (from, to) = (text(f), text(g));
     let diff = diff::unified("f", &from, &to);
