@@ -136,7 +136,8 @@ pub(super) fn decoded(text: &str) -> String {
     text
 }
 
-fn decoded_once(text: &str) -> String {
+/// Percent-decodes; what is no UTF-8 then is replaced.
+pub(crate) fn decoded_once(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
