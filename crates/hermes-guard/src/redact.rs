@@ -14,8 +14,7 @@ mod value;
 
 use std::borrow::Cow;
 
-pub(crate) use keys::decoded_once as percent_decoded;
-pub use keys::is_secret_key;
+pub use keys::{is_secret_key, percent_decoded};
 pub use rules::flushable;
 pub use value::redact_value;
 

@@ -14,6 +14,7 @@ pub mod website;
 
 use std::net::IpAddr;
 
+pub use crate::redact::percent_decoded;
 pub use normalize::normalize;
 pub use policy::UrlPolicy;
 pub use sensitive::sensitive_parameter;

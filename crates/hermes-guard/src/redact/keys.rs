@@ -131,13 +131,14 @@ pub(super) fn decoded(text: &str) -> String {
         if !text.contains('%') {
             break;
         }
-        text = decoded_once(&text);
+        text = percent_decoded(&text);
     }
     text
 }
 
-/// Percent-decodes; what is no UTF-8 then is replaced.
-pub(crate) fn decoded_once(text: &str) -> String {
+/// Percent-decodes a text once. What is no UTF-8 then is replaced.
+#[must_use]
+pub fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
