@@ -17,7 +17,7 @@ use std::net::IpAddr;
 pub use crate::redact::percent_decoded;
 pub use normalize::normalize;
 pub use policy::UrlPolicy;
-pub use sensitive::sensitive_parameter;
+pub use sensitive::{holds_secret, sensitive_parameter};
 pub use target::{Host, Refusal, Target};
 
 /// Where the addresses of a name come from.

@@ -71,7 +71,7 @@ fn words(name: &str) -> Vec<String> {
 }
 
 /// Parts of the names of settings that hold secrets.
-const PARTS: [&str; 10] = [
+const PARTS: [&str; 18] = [
     "apikey",
     "api_key",
     "api-key",
@@ -82,6 +82,14 @@ const PARTS: [&str; 10] = [
     "passphrase",
     "credential",
     "auth",
+    "access_key",
+    "access-key",
+    "private_key",
+    "private-key",
+    "signing_key",
+    "encryption_key",
+    "accesskey",
+    "privatekey",
 ];
 
 /// Whether one of the parts is in the name of a setting. An author is no secret.

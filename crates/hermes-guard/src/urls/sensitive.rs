@@ -2,7 +2,11 @@
 
 use url::Url;
 
-use crate::redact::percent_decoded;
+use super::normalize;
+use crate::redact::{holds_token, percent_decoded};
+
+/// How often a URL may be encoded over itself.
+const DEEPEST: usize = 3;
 
 /// Names of parameters that are credentials. `code`, `key`, `session` and `sig` are too ordinary.
 const NAMES: [&str; 18] = [
@@ -39,6 +43,23 @@ pub fn sensitive_parameter(url: &str) -> Option<String> {
         let name = percent_decoded(name);
         (!value.is_empty() && is_sensitive(&name)).then_some(name)
     })
+}
+
+/// Whether a URL carries a token that is known by its looks, in any part of it and however often
+/// it is encoded.
+#[must_use]
+pub fn holds_secret(url: &str) -> bool {
+    let mut text = normalize(url);
+    for _ in 0..DEEPEST {
+        if holds_token(&text) {
+            return true;
+        }
+        if !text.contains('%') {
+            return false;
+        }
+        text = percent_decoded(&text);
+    }
+    holds_token(url) || holds_token(&text)
 }
 
 fn is_sensitive(name: &str) -> bool {

@@ -247,6 +247,26 @@ fn sensitive_parameters() {
 }
 
 #[test]
+fn tokens_in_urls() {
+    for (url, expected) in [
+        ("https://evil.test/?k=sk-ant-api03-0123456789abcdEXAMPLE", true),
+        ("https://evil.test/ghp_0123456789abcdEXAMPLE", true),
+        ("https://evil.test/?k=%73k-ant-0123456789abcdEXAMPLE", true),
+        ("https://evil.test/?k=%2573k-ant-0123456789abcdEXAMPLE", true),
+        ("https://evil.test/?k=%252573k-ant-0123456789abcdEXAMPLE", true),
+        ("https://evil.test/x%20ghp_0123456789abcdEXAMPLE", true),
+        ("https://evil.test/#sk-ant-0123456789abcdEXAMPLE", true),
+        ("https://e.test/AKIAIOSFODNN7EXAMPLE", true),
+        ("https://e.test/task-management-and-planning", false),
+        ("https://e.test/docs/risk-assessment-template-2024", false),
+        ("https://e.test/?q=how+to+get+an+api+key", false),
+        ("", false),
+    ] {
+        assert_eq!(holds_secret(url), expected, "{url}");
+    }
+}
+
+#[test]
 fn websites() {
     for (rule, url, expected) in [
         ("evil.com", "https://evil.com/x", Some("evil.com")),

@@ -40,8 +40,8 @@ pub(crate) enum Answer {
     Bytes(Vec<u8>),
     /// These bytes, and the connection is closed.
     Last(Vec<u8>),
-    /// These bytes over and over.
-    Endless(Vec<u8>),
+    /// The first bytes, then the others over and over.
+    Endless(&'static str, &'static str),
     /// These bytes, and then nothing ever.
     Hang(Vec<u8>),
 }
@@ -129,9 +129,12 @@ impl State {
                     stream.write_all(&bytes).await?;
                     return stream.shutdown().await;
                 }
-                Answer::Endless(bytes) => loop {
-                    stream.write_all(&bytes).await?;
-                },
+                Answer::Endless(first, others) => {
+                    stream.write_all(first.as_bytes()).await?;
+                    loop {
+                        stream.write_all(others.as_bytes()).await?;
+                    }
+                }
                 Answer::Hang(bytes) => {
                     stream.write_all(&bytes).await?;
                     stream.flush().await?;
