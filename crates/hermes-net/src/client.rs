@@ -176,7 +176,7 @@ impl Exchange<'_> {
         while let Some(connection) = self.inner.pool.take(&key) {
             match self.exchange(connection, request).await? {
                 Sent::Answer(response, connection) => return Ok((response, connection, key)),
-                Sent::Not(unsent, _) => request = unsent,
+                Sent::Not(unsent, _) => request = *unsent,
             }
         }
         let connecting = async {
@@ -205,7 +205,10 @@ impl Exchange<'_> {
                 Err(mut err) => {
                     let unsent = err.take_message();
                     let err = NetError::new(NetErrorKind::Protocol, &chain(&err.into_error()));
-                    unsent.map_or_else(|| Err(err.clone()), |it| Ok(Sent::Not(it, err.clone())))
+                    match unsent {
+                        Some(request) => Ok(Sent::Not(Box::new(request), err)),
+                        None => Err(err),
+                    }
                 }
             }
         };
@@ -217,7 +220,7 @@ impl Exchange<'_> {
 enum Sent {
     Answer(hyper::Response<Incoming>, Connection),
     /// It wasn't sent; here it is again.
-    Not(hyper::Request<Full<Bytes>>, NetError),
+    Not(Box<hyper::Request<Full<Bytes>>>, NetError),
 }
 
 /// The request as the protocol has it.

@@ -385,7 +385,7 @@ proptest! {
         prop_assert!(!(safe && always_blocked(&url, &dns)));
         prop_assert!(!safe || url_is_safe(&url, &dns, ALLOW).is_ok());
         let normal = normalize(&url);
-        prop_assert_eq!(normalize(&normal), normal.clone());
+        prop_assert_eq!(&normalize(&normal), &normal);
         if safe {
             // The same place, and the same verdict.
             prop_assert!(url_is_safe(&normal, &dns, DENY).is_ok(), "{} {}", url, normal);

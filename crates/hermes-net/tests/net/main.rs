@@ -1,5 +1,7 @@
 //! The client against servers of the tests' own, on the loopback interface.
 
+#![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests aren't seen as tests")]
+
 mod body;
 mod connecting;
 mod osv;
