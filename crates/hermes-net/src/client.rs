@@ -172,11 +172,16 @@ impl Exchange<'_> {
         hop.target.check_name().map_err(NetError::refused)?;
         let key = Key::new(&hop.target, policy);
         let mut request = message(hop)?;
-        // One that has waited may be closed just now: then the request wasn't sent.
+        // One that has waited may be closed just now: then the request wasn't sent, or may be sent
+        // twice without harm.
         while let Some(connection) = self.inner.pool.take(&key) {
-            match self.exchange(connection, request).await? {
-                Sent::Answer(response, connection) => return Ok((response, connection, key)),
-                Sent::Not(unsent, _) => request = *unsent,
+            match self.exchange(connection, request).await {
+                Ok(Sent::Answer(response, connection)) => return Ok((response, connection, key)),
+                Ok(Sent::Not(unsent, _)) => request = *unsent,
+                Err(err) if err.kind() == &NetErrorKind::Protocol && hop.method.is_safe() => {
+                    request = message(hop)?;
+                }
+                Err(err) => return Err(err),
             }
         }
         let connecting = async {

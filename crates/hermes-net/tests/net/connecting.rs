@@ -1,5 +1,8 @@
 //! Which addresses are dialled.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use hermes_guard::urls::Refusal;
 use hermes_guard::urls::website::WebsitePolicy;
 use hermes_net::{BaseUrl, Client, NetErrorKind, Request};
@@ -167,6 +170,28 @@ async fn connections_are_used_again() {
     drop(send(&client, Request::get(server.url("/"))).await.unwrap());
     assert_eq!(text(&client, Request::get(server.url("/"))).await.unwrap(), "more");
     assert_eq!(server.connections(), 3);
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_is_replaced() {
+    let seen = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&seen);
+    // Every second request on a connection is read and not answered.
+    let server = Server::start(move |_| match count.fetch_add(1, Ordering::SeqCst) % 3 {
+        0 | 2 => ok("here"),
+        _ => Answer::Last(Vec::new()),
+    })
+    .await;
+    let client = local().build();
+    for _ in 0..2 {
+        assert_eq!(text(&client, Request::get(server.url("/"))).await.unwrap(), "here");
+    }
+    assert_eq!((server.seen().len(), server.connections()), (3, 2));
+    // What changes something isn't sent twice.
+    assert_eq!(text(&client, Request::get(server.url("/"))).await.unwrap(), "here");
+    let post = Request::new(hermes_net::Method::POST, server.url("/")).body("text/plain", "x");
+    assert_eq!(text(&client, post).await.unwrap_err().kind(), &NetErrorKind::Protocol);
+    assert_eq!(server.seen().len(), 5);
 }
 
 #[tokio::test]
