@@ -5,6 +5,7 @@
 //! rule takes time linear in the length of the text, and a text without secrets isn't copied.
 
 mod fields;
+mod glued;
 mod keys;
 mod mask;
 mod rules;
@@ -14,7 +15,7 @@ mod value;
 
 use std::borrow::Cow;
 
-pub use keys::is_secret_key;
+pub use keys::{is_secret_key, percent_decoded};
 pub use rules::flushable;
 pub use value::redact_value;
 
@@ -44,6 +45,12 @@ impl Mode {
 #[must_use]
 pub fn redact(text: &str, mode: Mode) -> Cow<'_, str> {
     rules::apply(text, mode)
+}
+
+/// Whether there is a token in `text` that is known by its looks.
+#[must_use]
+pub fn holds_token(text: &str) -> bool {
+    rules::holds_token(text)
 }
 
 #[cfg(test)]

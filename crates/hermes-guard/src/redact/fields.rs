@@ -5,8 +5,7 @@ use super::mask::{push_hidden, push_masked};
 use super::rules::Rule;
 
 /// Part of a name that may make it secret.
-const NAME_HINT: &str =
-    "(?i)api[_-]?key|token|secret|passw|passphrase|credential|auth|bearer|key_?material";
+const NAME_HINT: &str = "(?i)(?:api|access|private|signing|encryption)[_-]?key|token|secret|passw|passphrase|credential|auth|bearer|key_?material";
 
 /// Beginnings of values that say where the secret is, not what it is.
 const LOOKUPS: [&str; 7] =
@@ -24,7 +23,8 @@ pub(super) const RULES: [Rule; 6] = [
     Rule {
         hint: NAME_HINT,
         pattern: concat!(
-            "([A-Za-z0-9_.-]*(?i:api[_-]?key|token|secret|password|passwd|passphrase|credential|auth)",
+            "([A-Za-z0-9_.-]*(?i:(?:api|access|private|signing|encryption)[_-]?key|token|secret|",
+            "password|passwd|passphrase|credential|auth)",
             "[A-Za-z0-9_.-]*)([ \\t]*:?=[ \\t]*)",
             "(\"(?:[^\"\\\\\\n]|\\\\.)*\"?|'(?:[^'\\\\\\n]|\\\\.)*'?|[^\\s\"'`=>][^\\s\"'`]*)",
         ),
@@ -37,9 +37,11 @@ pub(super) const RULES: [Rule; 6] = [
             // Callbacks and magic links must go on working.
             let is_query = at.in_address && at.before.ends_with(['?', '&', '#', ';']);
             let count = !is_upper && is_count(name, value);
+            // Its value goes on after the scheme, and has a rule of its own.
+            let is_header = name.to_ascii_lowercase().ends_with(HEADERS[0]);
             out.push_str(name);
             out.push_str(equals);
-            if is_setting && !is_query && !count && has_secret_part(name) {
+            if is_setting && !is_query && !count && !is_header && has_secret_part(name) {
                 push_value(out, value);
             } else {
                 out.push_str(value);
@@ -105,7 +107,8 @@ pub(super) const RULES: [Rule; 6] = [
         hint: "(?i)authorization",
         pattern: concat!(
             "(?i)((?:proxy-)?authorization[\\\\\"']*[ \\t]*[:=][ \\t]*[\\\\\"']*)",
-            "([A-Za-z][A-Za-z0-9_-]*[ \\t]+)?([^\\s\"'\\\\]+)",
+            "([A-Za-z][A-Za-z0-9_-]*[ \\t]+)?",
+            "([^\\s\"'\\\\]+(?:,?[ \\t]+(?:signedheaders|signature)=[^\\s\"'\\\\]+)*)",
         ),
         replace: |out, found, at| {
             out.push_str(&found[1]);

@@ -71,7 +71,7 @@ fn words(name: &str) -> Vec<String> {
 }
 
 /// Parts of the names of settings that hold secrets.
-const PARTS: [&str; 10] = [
+const PARTS: [&str; 18] = [
     "apikey",
     "api_key",
     "api-key",
@@ -82,6 +82,14 @@ const PARTS: [&str; 10] = [
     "passphrase",
     "credential",
     "auth",
+    "access_key",
+    "access-key",
+    "private_key",
+    "private-key",
+    "signing_key",
+    "encryption_key",
+    "accesskey",
+    "privatekey",
 ];
 
 /// Whether one of the parts is in the name of a setting. An author is no secret.
@@ -131,12 +139,14 @@ pub(super) fn decoded(text: &str) -> String {
         if !text.contains('%') {
             break;
         }
-        text = decoded_once(&text);
+        text = percent_decoded(&text);
     }
     text
 }
 
-fn decoded_once(text: &str) -> String {
+/// Percent-decodes a text once. What is no UTF-8 then is replaced.
+#[must_use]
+pub fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {

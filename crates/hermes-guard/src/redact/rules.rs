@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex, RegexSet};
 
-use super::{Mode, fields, tokens, urls};
+use super::{Mode, fields, glued, tokens, urls};
 
 /// What replaces a match. It gets the text before the match too.
 pub(super) type Replace = fn(&mut String, &Captures<'_>, &Match<'_>);
@@ -44,7 +44,8 @@ impl Rule {
 }
 
 fn rules() -> impl Iterator<Item = &'static Rule> {
-    let groups: [&[Rule]; 4] = [&tokens::RULES, &fields::RULES, &tokens::LATER_RULES, &urls::RULES];
+    let groups: [&[Rule]; 5] =
+        [&tokens::RULES, &glued::RULES, &fields::RULES, &tokens::LATER_RULES, &urls::RULES];
     groups.into_iter().flatten()
 }
 
@@ -79,6 +80,15 @@ pub(super) fn apply(text: &str, mode: Mode) -> Cow<'_, str> {
     text
 }
 
+/// Whether a rule on the looks of tokens finds something.
+pub(super) fn holds_token(text: &str) -> bool {
+    let Compiled { hints, rules } = &*COMPILED;
+    let hints = hints.matches(text);
+    let rules = rules.iter().take(tokens::RULES.len() + glued::RULES.len()).enumerate();
+    let mut hinted = rules.filter(|(at, _)| hints.matched(*at));
+    hinted.any(|(_, (rule, pattern))| replaced(text, rule, pattern, Mode::FileRead).is_some())
+}
+
 /// The text with every match replaced; none if nothing changes.
 fn replaced(text: &str, rule: &Rule, pattern: &Regex, mode: Mode) -> Option<String> {
     let mut out = String::new();
@@ -102,24 +112,30 @@ fn replaced(text: &str, rule: &Rule, pattern: &Regex, mode: Mode) -> Option<Stri
 #[derive(Default)]
 struct Address {
     seen: usize,
-    is_address: bool,
+    /// Whether the word so far is the beginning of one; none if that isn't known yet.
+    is_web: Option<bool>,
 }
 
 impl Address {
-    /// Whether the word that `before` ends in is an address with a query so far.
+    /// Whether the word that `before` ends in is an address of the web with a query so far.
     fn reaches(&mut self, before: &str) -> bool {
         let (_, new) = before.split_at(self.seen.min(before.len()));
         let word =
             match new.rfind(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>')) {
                 Some(at) => {
-                    self.is_address = false;
+                    self.is_web = None;
                     new.split_at(at).1
                 }
                 None => new,
             };
-        self.is_address |= word.contains("://") || word.contains('?');
+        if self.is_web.is_none() {
+            self.is_web = match word.split_once("://") {
+                Some((scheme, _)) => Some(!urls::is_database(scheme)),
+                None => word.contains('?').then_some(true),
+            };
+        }
         self.seen = before.len();
-        self.is_address
+        self.is_web == Some(true)
     }
 }
 

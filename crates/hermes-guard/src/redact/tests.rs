@@ -195,6 +195,108 @@ fn addresses() {
 }
 
 #[test]
+fn glued_tokens() {
+    const KEY: &str = "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8";
+    for prefix in ["ghp_", "sk-proj-", "sk-ant-api03-", "AIza", "xoxb-1-", "github_pat_", "hf_"] {
+        for before in [
+            "foo",
+            "my_",
+            "a-",
+            "\\n",
+            "x\\t",
+            "\\u003d",
+            "%20",
+            "?a%3D",
+            "\u{1b}[1;31m",
+            "0",
+            "é",
+            "\\\"",
+        ] {
+            let text = format!("{before}{prefix}{KEY}");
+            for mode in [Mode::Log, Mode::Code, Mode::FileRead, Mode::Egress] {
+                let shown = redact(&text, mode);
+                assert!(!shown.contains(KEY.get(6..20).unwrap()), "{text} {shown}");
+                assert!(shown.starts_with(before), "{text} {shown}");
+            }
+            assert!(holds_token(&text), "{text}");
+        }
+    }
+    check(
+        Mode::Log,
+        &[
+            ("fooAKIAIOSFODNN7EXAMPLE.", "fooAKIAIO...MPLE."),
+            ("\\nAKIAIOSFODNN7EXAMPLE\\n", "\\nAKIAIO...MPLE\\n"),
+            ("xeyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.abcDEFghiJKLmno", "xeyJhbG...Lmno"),
+        ],
+    );
+    check(Mode::FileRead, &[("fooAKIAIOSFODNN7EXAMPLE", "foo«redacted:AKIA…»")]);
+    untouched(
+        Mode::Log,
+        &[
+            "task-proj-abcdefghijklmnop",
+            "task-proj-2024-01-02-and-more-of-it",
+            "task-management-and-planning",
+            "docs/risk-assessment-template-2024",
+            "my_npm_package_lock_version_3",
+            "the_hf_text_embeddings_inference_1",
+            "FOOAKIAIOSFODNN7EXAMPLE",
+        ],
+    );
+    assert!(!holds_token("how to get an api key"));
+}
+
+#[test]
+fn headers_that_look_like_settings() {
+    check(
+        Mode::Log,
+        &[
+            ("proxy-authorization=Basic dXNlcjpwYXNz", "proxy-authorization=Basic ***"),
+            ("HTTP_AUTHORIZATION=Bearer abcdefghij", "HTTP_AUTHORIZATION=Bearer ***"),
+            (
+                "Authorization: AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/s3, Signature=fe5f80fe5f80 x a=b",
+                "Authorization: AWS4-HMAC-SHA256 Creden...5f80 x a=b",
+            ),
+            ("PRIVATE_KEY=abc ACCESS_KEY='a b'", "PRIVATE_KEY=*** ACCESS_KEY='***'"),
+        ],
+    );
+}
+
+#[test]
+fn addresses_in_all_their_forms() {
+    check(
+        Mode::Log,
+        &[
+            ("git+ssh://git:hunter22@h/d", "git+ssh://git:***@h/d"),
+            ("mqtt://u:hunter22@h", "mqtt://u:***@h"),
+            ("xpostgres:\\/\\/u:hunter22@h\\/d", "xpostgres:\\/\\/u:***@h\\/d"),
+            ("https://tokentoken:@e.com/x", "https://***:@e.com/x"),
+            ("redis://h:6379/0?password=hunter22", "redis://h:6379/0?password=***"),
+            ("jdbc:mysql://h/d?user=a&password=hunter22", "jdbc:mysql://h/d?user=a&password=***"),
+        ],
+    );
+    untouched(Mode::Log, &["https://bob:hunter22@e.com/?password=x&token=y"]);
+    check(
+        Mode::Egress,
+        &[
+            ("urlhttps://bob:hunter22@e.com", "urlhttps://bob:***@e.com"),
+            ("https://bob:p@ss:w@e.com/a@b", "https://bob:***@e.com/a@b"),
+            ("//bob:hunter22@e.com/", "//bob:***@e.com/"),
+            ("https:\\\\bob:hunter22@e.com", "https:\\\\bob:***@e.com"),
+            ("{\"u\":\"https:\\/\\/b:hunter22@e.com\"}", "{\"u\":\"https:\\/\\/b:***@e.com\"}"),
+            (
+                "https%3A%2F%2Fe.com%2F%3Ftoken%3Dhunter22%26a%3Db",
+                "https%3A%2F%2Fe.com%2F%3Ftoken%3D***%26a%3Db",
+            ),
+            (
+                "u=https%253A%252F%252Fbob%253Ahunter22%2540e.com",
+                "u=https%253A%252F%252Fbob%253A***%2540e.com",
+            ),
+        ],
+    );
+    untouched(Mode::Egress, &["http://a:80/x@y", "// a: b@c", "50%3D50", "%3Fq%3Drust%26page%3D2"]);
+}
+
+#[test]
 fn streams_are_cut_between_lines() {
     assert_eq!(flushable("no line"), 0);
     assert_eq!(flushable("a\nTOKEN=ab"), 2);
@@ -219,6 +321,14 @@ fn hostile_texts_end() {
         "x_token=a&",
         "x_token=&&&&",
         "Cookie: a=b;",
+        "ghp_",
+        "eyJeyJ.eyJ.",
+        "//a:",
+        ":\\/\\/a:b@",
+        "%3A%2F%2Fa%3A",
+        "%3Ftoken%3D",
+        "Authorization: a b=c, d=e, ",
+        "postgres://",
     ] {
         for mode in [Mode::Log, Mode::Egress] {
             let _ = redact(&part.repeat(5_000), mode);

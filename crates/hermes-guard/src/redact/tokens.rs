@@ -12,13 +12,21 @@ const VENDORS: &str = concat!(
     "lin_api_|dckr_pat_|glsa_|AGE-SECRET-KEY-",
 );
 
+/// What comes before a token: the beginning, something that is part of no word, or the escape of it
+/// in JSON, in an address or for a terminal.
+macro_rules! before {
+    () => {
+        "(^|[^A-Za-z0-9_-]|\\\\[nrtbf]|\\\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}|\\x1b\\[[0-9;]*m)"
+    };
+}
+
 /// In the order of the rules: the tokens come before everything that looks at names.
 pub(super) const RULES: [Rule; 3] = [
     Rule {
         hint: VENDORS,
         pattern: concat!(
-            "(^|[^A-Za-z0-9_-])(?:",
-            "((?:AKIA|ASIA))([A-Z0-9]{16})\\b|",
+            before!(),
+            "(?:((?:AKIA|ASIA))([A-Z0-9]{16})\\b|",
             "(AIza|xai-|fpk_)([A-Za-z0-9_-]{30,})|",
             "(gAAAA)([A-Za-z0-9_=-]{20,})|",
             "(SG\\.|ya29\\.)([A-Za-z0-9_.-]{10,})|",
@@ -81,7 +89,7 @@ pub(super) const LATER_RULES: [Rule; 3] = [
     },
     Rule {
         hint: "eyJ",
-        pattern: "(^|[^A-Za-z0-9_-])(eyJ[A-Za-z0-9_-]{10,}(?:\\.[A-Za-z0-9_=-]{4,}){0,2})",
+        pattern: concat!(before!(), "(eyJ[A-Za-z0-9_-]{10,}(?:\\.[A-Za-z0-9_=-]{4,}){0,2})"),
         replace: |out, found, at| keep_then_mask(out, found, at),
         ..Rule::DEFAULT
     },

@@ -1,18 +1,58 @@
 //! Secrets in addresses and forms.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::Mode;
 use super::keys::{decoded, is_secret_parameter};
 use super::mask::{HIDDEN, push_hidden};
 use super::rules::Rule;
 
-pub(super) const RULES: [Rule; 4] = [
-    // Databases and queues: the password only. It may hold `@`, and even `/`.
+/// Schemes of databases, queues and machines. What they lead to isn't the web: nobody follows such
+/// a link, and its password is needed by nobody who reads it.
+macro_rules! schemes {
+    () => {
+        concat!(
+            "postgres|postgresql|mysql|mariadb|mongodb|redis|rediss|valkey|amqp|amqps|mssql|sqlserver|",
+            "clickhouse|oracle|cockroachdb|cassandra|neo4j|neo4js|bolt|bolts|nats|ldaps?|ftps?|sftp|",
+            "smtps?|imaps?|mqtts?|kafka|rabbitmq|snowflake|redshift|trino|presto|hive|db2|vertica|",
+            "elasticsearch|opensearch|influxdb|couchdb|couchbase|memcached|ssh|smb|socks[45]?[ah]?"
+        )
+    };
+}
+
+/// The two slashes, which JSON may escape.
+macro_rules! slashes {
+    () => {
+        ":(?:\\\\*/){2}"
+    };
+}
+
+#[expect(clippy::expect_used, reason = "the pattern is a constant, and a test compiles it")]
+static DATABASE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!("(?i)(?:", schemes!(), ")(?:\\+[a-z0-9]+)*$")).expect("it compiles")
+});
+
+/// Whether a word ends with the scheme of a database or the like.
+pub(super) fn is_database(word: &str) -> bool {
+    // Longer than any scheme.
+    const TAIL: usize = 40;
+    let from = word.char_indices().rev().nth(TAIL).map_or(0, |(at, _)| at);
+    DATABASE.is_match(word.split_at(from).1)
+}
+
+pub(super) const RULES: [Rule; 6] = [
+    // The password only. It may hold `@`, and even `/`.
     Rule {
-        hint: "://",
+        hint: slashes!(),
         pattern: concat!(
-            "(?i)((?:postgres|postgresql|mysql|mariadb|mongodb|redis|rediss|amqp|amqps|mssql|",
-            "sqlserver|clickhouse|oracle|cockroachdb|cassandra|neo4j|bolt|nats|ldaps?|ftp|sftp|smtps?)",
-            "(?:\\+[a-z0-9]+)*://[^\\s:/@\"'`]*:)([^\\s?,\"'`]+|[^\\s@\"'`]+)(@)",
+            "(?i)((?:",
+            schemes!(),
+            ")(?:\\+[a-z0-9]+)*",
+            slashes!(),
+            "[^\\s:/@\"'`]*:)",
+            "([^\\s?,\"'`]+|[^\\s@\"'`]+)(@)",
         ),
         replace: |out, found, at| {
             let password = &found[2];
@@ -28,10 +68,10 @@ pub(super) const RULES: [Rule; 4] = [
         },
         ..Rule::DEFAULT
     },
-    // A token alone before the host.
+    // A token alone before the host, or with an empty password.
     Rule {
-        hint: "://",
-        pattern: "([A-Za-z][A-Za-z0-9+.-]*://)([^\\s/:@?#\"'`]{8,})(@)",
+        hint: slashes!(),
+        pattern: concat!("([A-Za-z][A-Za-z0-9+.-]*", slashes!(), ")([^\\s/:@?#\"'`]{8,})(:?@)"),
         replace: |out, found, at| {
             out.push_str(&found[1]);
             push_hidden(out, &found[2], at.mode);
@@ -53,12 +93,39 @@ pub(super) const RULES: [Rule; 4] = [
         },
         ..Rule::DEFAULT
     },
+    // The same in an address that is a part of another one, or stands encoded by itself.
     Rule {
-        hint: "://",
-        pattern: "(://[^\\s/:@?#\"'`]*:)([^\\s/@\"'`]+)(@)",
+        hint: "(?i)%(?:25)*3d",
+        pattern: concat!(
+            "(?i)(%(?:25)*(?:3f|26|23|3b))([a-z0-9_.~-]+)(%(?:25)*3d)",
+            "((?:[^%&\\s\"'<>]|%(?:25)*(?:[013-9a-f][0-9a-f]|2[0-24-57-9a-f]))+)",
+        ),
         egress_only: true,
-        replace: |out, found, at| {
-            debug_assert_eq!(at.mode, Mode::Egress);
+        replace: |out, found, _| {
+            for group in [&found[1], &found[2], &found[3]] {
+                out.push_str(group);
+            }
+            out.push_str(if is_secret_parameter(&found[2]) { HIDDEN } else { &found[4] });
+        },
+        ..Rule::DEFAULT
+    },
+    // In front of the host; a browser takes backslashes and a single slash for two.
+    Rule {
+        hint: "//|:[/\\\\]",
+        pattern: "((?://|:[/\\\\]+)[^\\s/:@?#\"'`<>]*:)([^\\s/?#\"'`<>]+)(@)",
+        egress_only: true,
+        replace: |out, found, _| {
+            out.push_str(&found[1]);
+            out.push_str(HIDDEN);
+            out.push_str(&found[3]);
+        },
+        ..Rule::DEFAULT
+    },
+    Rule {
+        hint: "(?i)%(?:25)*40",
+        pattern: "(?i)(%(?:25)*3a(?:%(?:25)*2f){2}[^%&\\s\"'<>]*%(?:25)*3a)([^&\\s\"'<>]+?)(%(?:25)*40)",
+        egress_only: true,
+        replace: |out, found, _| {
             out.push_str(&found[1]);
             out.push_str(HIDDEN);
             out.push_str(&found[3]);

@@ -1,0 +1,24 @@
+#![doc = include_str!("../README.md")]
+
+mod base_url;
+mod body;
+mod client;
+mod connect;
+mod decode;
+mod error;
+pub mod osv;
+mod pool;
+mod redirect;
+mod request;
+mod resolve;
+mod tls;
+mod websites;
+
+pub use base_url::BaseUrl;
+pub use body::{Body, Response};
+pub use client::{Client, ClientBuilder};
+pub use error::{NetError, NetErrorKind};
+pub use hyper::{HeaderMap, Method, StatusCode};
+pub use request::Request;
+pub use resolve::{Resolve, Resolved, SystemResolver};
+pub use websites::{LivePolicy, Websites};
