@@ -22,18 +22,9 @@ pub(crate) struct Known {
     pub(crate) unless: &'static [&'static str],
     /// What it is told at its start.
     pub(crate) options: fn(&Path) -> Value,
-    /// How it is asked.
-    pub(crate) ways: Ways,
-}
-
-/// Ways in which servers differ.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Ways {
-    /// Says by `experimental/serverStatus` when it has read its project; before, it knows nothing.
+    /// Whether it says by `experimental/serverStatus` when it has read its project. Before, it
+    /// finds nothing wrong with anything.
     pub(crate) reports_status: bool,
-    /// Hands requests on to the program behind it, which answers with what is wrong with a file.
-    /// What the server tells by itself is late by a change now and then.
-    pub(crate) asks_tsserver: bool,
 }
 
 impl Known {
@@ -117,7 +108,7 @@ const PLAIN: Known = Known {
     needs_marker: false,
     unless: &[],
     options: none,
-    ways: Ways { reports_status: false, asks_tsserver: false },
+    reports_status: false,
 };
 
 /// All of them. Where several look after a file, the first one that is there is asked.
@@ -148,7 +139,6 @@ pub(crate) const SERVERS: &[Known] = &[
         markers: NODE,
         unless: DENO,
         options: typescript,
-        ways: Ways { asks_tsserver: true, ..PLAIN.ways },
         ..PLAIN
     },
     // From version 7 on the compiler is a server itself; before, it ends at once.
@@ -196,7 +186,7 @@ pub(crate) const SERVERS: &[Known] = &[
         commands: &[&["rust-analyzer"]],
         markers: &[&["Cargo.lock"], &["Cargo.toml", "rust-project.json"]],
         options: rust,
-        ways: Ways { reports_status: true, ..PLAIN.ways },
+        reports_status: true,
         ..PLAIN
     },
     Known {

@@ -16,6 +16,12 @@ const WAIT: f64 = 5.0;
 /// The longest wait that can be asked for, in seconds.
 const MAX_WAIT: f64 = 120.0;
 
+/// How long a server may take to say what it can. Those that run on a virtual machine take long.
+const START: Duration = Duration::from_secs(45);
+
+/// How long a server is kept that nobody needs.
+const IDLE: Duration = Duration::from_secs(10 * 60);
+
 /// What decides which servers run, and how long a change waits for them.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -26,6 +32,10 @@ pub struct LspConfig {
     pub wait_mode: WaitMode,
     /// How long one change of a file may wait, for what is wrong before and after it together.
     pub wait_timeout: Duration,
+    /// How long a server may take to say what it can.
+    pub start_timeout: Duration,
+    /// A server that wasn't needed for so long is ended.
+    pub idle_timeout: Duration,
     /// Where servers are looked for.
     pub strategy: Strategy,
     /// What is said of single servers, by id.
@@ -106,6 +116,8 @@ impl LspConfig {
             enabled: get("enabled").and_then(truth).unwrap_or(true) && !is_remote(settings),
             wait_mode: if is("wait_mode", "full") { WaitMode::Full } else { WaitMode::Document },
             wait_timeout: Duration::from_secs_f64(seconds),
+            start_timeout: START,
+            idle_timeout: IDLE,
             strategy,
             servers,
             own_bin: settings.home().join("lsp").join("bin"),
@@ -189,14 +201,14 @@ mod tests {
 
     use super::*;
 
-    fn config(lsp: Value) -> LspConfig {
+    fn config(lsp: &Value) -> LspConfig {
         LspConfig::of(&Settings::new("/h").with_config(json!({"lsp": lsp})))
     }
 
     #[test]
     fn the_defaults() {
         for lsp in [json!(null), json!({"enabled": "perhaps", "wait_timeout": -1, "servers": 3})] {
-            let found = config(lsp);
+            let found = config(&lsp);
             assert!(found.enabled && found.servers.is_empty());
             assert_eq!((found.wait_mode, found.strategy), (WaitMode::Document, Strategy::Auto));
             assert_eq!(found.wait_timeout, Duration::from_secs(5));
@@ -206,7 +218,7 @@ mod tests {
 
     #[test]
     fn everything_can_be_said() {
-        let found = config(json!({
+        let found = config(&json!({
             "enabled": "off", "wait_mode": "Full", "wait_timeout": "0.5",
             "install_strategy": false,
             "servers": {
@@ -231,8 +243,8 @@ mod tests {
         assert!(pyright.initialization_options.contains_key("python"));
         assert_eq!(found.server("gopls").command, Some(Command::Program("/opt/gopls".to_owned())));
         assert_eq!(found.server("clangd"), ServerConfig::default());
-        assert_eq!(config(json!({"wait_timeout": 1e9})).wait_timeout, Duration::from_secs(120));
-        assert_eq!(config(json!({"install_strategy": "manual"})).strategy, Strategy::Manual);
+        assert_eq!(config(&json!({"wait_timeout": 1e9})).wait_timeout, Duration::from_secs(120));
+        assert_eq!(config(&json!({"install_strategy": "manual"})).strategy, Strategy::Manual);
     }
 
     #[test]

@@ -148,7 +148,8 @@ fn project<'p>(known: &Known, folder: &'p Path, worktree: &'p Path) -> Option<&'
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::collections::BTreeMap;
     use std::fs;
@@ -179,7 +180,7 @@ mod tests {
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
         }
 
-        fn finder(&self, lsp: Value) -> Finder {
+        fn finder(&self, lsp: &Value) -> Finder {
             let dir = self.dir.path();
             let settings = Settings::new(dir.join("hermes"))
                 .with_env([("PATH", dir.join("bin").to_str().unwrap()), ("HOME", "/nowhere")])
@@ -188,7 +189,7 @@ mod tests {
         }
 
         /// Server, root and command of each candidate, with paths relative to the world.
-        fn found(&self, lsp: Value, file: &str) -> Vec<String> {
+        fn found(&self, lsp: &Value, file: &str) -> Vec<String> {
             let dir = self.dir.path().to_str().unwrap();
             let shown = |candidate: &Candidate| {
                 let argv: Vec<_> = candidate.argv.iter().map(|it| it.to_string_lossy()).collect();
@@ -212,7 +213,7 @@ mod tests {
             "w/c/x.py",
             "out/x.py",
         ]);
-        let found = |file| world.found(json!({}), file);
+        let found = |file| world.found(&json!({}), file);
         let line = |root| [format!("pyright {root} bin/pyright-langserver --stdio")];
         assert_eq!(found("w/a/b/x.py"), line("w/a"));
         assert_eq!(found("w/a/b/new/folder/x.py"), line("w/a"));
@@ -231,7 +232,7 @@ mod tests {
             "w/crates/a/Cargo.toml",
         ]);
         assert_eq!(
-            world.found(json!({}), "w/crates/a/src/lib.rs"),
+            world.found(&json!({}), "w/crates/a/src/lib.rs"),
             ["rust-analyzer w bin/rust-analyzer"]
         );
     }
@@ -245,9 +246,9 @@ mod tests {
             "w/package.json",
             "w/d/deno.json",
         ]);
-        assert_eq!(world.found(json!({}), "w/d/x.ts"), ["deno w/d bin/deno lsp"]);
+        assert_eq!(world.found(&json!({}), "w/d/x.ts"), ["deno w/d bin/deno lsp"]);
         let typescript = ["typescript w bin/typescript-language-server --stdio"];
-        assert_eq!(world.found(json!({}), "w/x.ts"), typescript);
+        assert_eq!(world.found(&json!({}), "w/x.ts"), typescript);
     }
 
     #[test]
@@ -262,13 +263,13 @@ mod tests {
             "w/tools/bin/mine",
         ]);
         let line = "typescript w/p w/node_modules/.bin/typescript-language-server --stdio";
-        assert_eq!(world.found(json!({}), "w/p/x.ts"), [line]);
+        assert_eq!(world.found(&json!({}), "w/p/x.ts"), [line]);
         let own = "pyright w hermes/lsp/bin/pyright-langserver --stdio";
-        assert_eq!(world.found(json!({}), "w/x.py"), [own]);
+        assert_eq!(world.found(&json!({}), "w/x.py"), [own]);
         for strategy in ["manual", "off"] {
             let lsp = json!({"install_strategy": strategy});
-            assert_eq!(world.found(lsp.clone(), "w/p/x.ts"), [""; 0]);
-            assert_eq!(world.found(lsp, "w/x.py"), [""; 0]);
+            assert_eq!(world.found(&lsp, "w/p/x.ts"), [""; 0]);
+            assert_eq!(world.found(&lsp, "w/x.py"), [""; 0]);
         }
         for (command, expected) in [
             (json!("other"), vec!["pyright w bin/other --stdio"]),
@@ -278,17 +279,17 @@ mod tests {
         ] {
             let lsp =
                 json!({"install_strategy": "off", "servers": {"pyright": {"command": command}}});
-            assert_eq!(world.found(lsp, "w/x.py"), expected, "{command}");
+            assert_eq!(world.found(&lsp, "w/x.py"), expected, "{command}");
         }
         let lsp = json!({"servers": {"pyright": {"disabled": true}}});
-        assert_eq!(world.found(lsp, "w/x.py"), [""; 0]);
-        assert_eq!(world.found(json!({"enabled": false}), "w/x.py"), [""; 0]);
+        assert_eq!(world.found(&lsp, "w/x.py"), [""; 0]);
+        assert_eq!(world.found(&json!({"enabled": false}), "w/x.py"), [""; 0]);
     }
 
     #[test]
     fn a_home_is_no_project() {
         let world = World::new(&["bin/pyright-langserver", "w/.git/HEAD", "w/p/setup.py"]);
-        let mut config = (*world.finder(json!({})).config).clone();
+        let mut config = (*world.finder(&json!({})).config).clone();
         let home = world.dir.path().join("w").to_str().unwrap().to_owned();
         config.env.extend(BTreeMap::from([("HOME".to_owned(), home)]));
         let finder = Finder::new(Arc::new(config));
@@ -299,7 +300,7 @@ mod tests {
     #[test]
     fn what_was_found_is_believed_for_a_while() {
         let world = World::new(&["w/.git/HEAD"]);
-        let finder = world.finder(json!({}));
+        let finder = world.finder(&json!({}));
         let count = || finder.candidates(&world.dir.path().join("w/x.py")).len();
         assert_eq!(count(), 0);
         world.put("bin/pyright-langserver");

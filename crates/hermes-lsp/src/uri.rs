@@ -81,7 +81,8 @@ fn from_bytes(bytes: Vec<u8>) -> Option<PathBuf> {
     Some(PathBuf::from(text))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::ffi::OsStringExt as _;
 
