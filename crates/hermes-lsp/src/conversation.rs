@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
 
@@ -96,7 +96,10 @@ pub(crate) struct Conversation {
     /// Whether somebody waited in vain, and nothing came since.
     pub(crate) is_late: bool,
     pub(crate) heard: Instant,
+    /// When it was last needed.
     pub(crate) used: Instant,
+    /// How many wait for it.
+    pub(crate) waiting: usize,
     unasked: u64,
 }
 
@@ -124,6 +127,7 @@ impl Conversation {
             is_late: false,
             heard: now,
             used: now,
+            waiting: 0,
             unasked: 0,
         }
     }
@@ -131,6 +135,11 @@ impl Conversation {
     /// Whether it lives and may be spoken to.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self.phase, Phase::Starting | Phase::Ready)
+    }
+
+    /// Whether nobody has needed it for `limit`.
+    pub(crate) fn is_idle(&self, limit: Duration) -> bool {
+        self.waiting == 0 && self.used.elapsed() >= limit
     }
 
     /// Whether it can be asked what is wrong with a file, now.

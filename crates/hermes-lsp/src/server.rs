@@ -31,6 +31,9 @@ const MAX_OPEN: usize = 32;
 /// How long a server may take to answer that it is told to end, and again to end.
 const FAREWELL: Duration = Duration::from_millis(1000);
 
+/// The shortest time between two looks at whether a server is idle.
+const LOOK: Duration = Duration::from_millis(20);
+
 /// A running server.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -153,9 +156,11 @@ impl Server {
         &self.root
     }
 
-    /// Whether it may be spoken to.
-    pub(crate) fn is_open(&self) -> bool {
-        self.shared.lock().is_open()
+    /// Whether it may be spoken to, as it will be now.
+    pub(crate) fn claim(&self) -> bool {
+        let mut talk = self.shared.lock();
+        talk.used = Instant::now();
+        talk.is_open()
     }
 
     /// Why it must not be started again, if so.
@@ -353,7 +358,7 @@ impl Keeper {
     fn pass_on(&self, stdin: &mut ChildStdin) -> bool {
         loop {
             let idle = self.shared.lock().used.elapsed();
-            let left = self.idle_limit.saturating_sub(idle).max(Duration::from_millis(1));
+            let left = self.idle_limit.saturating_sub(idle).max(LOOK);
             match self.inbox.recv_timeout(left) {
                 Ok(Outgoing::Message(frame)) => {
                     self.shared.queued.fetch_sub(frame.len(), Ordering::Relaxed);
@@ -365,7 +370,7 @@ impl Keeper {
                 Ok(Outgoing::Close) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
                     let mut talk = self.shared.lock();
-                    if talk.is_open() && talk.used.elapsed() >= self.idle_limit {
+                    if talk.is_open() && talk.is_idle(self.idle_limit) {
                         talk.phase = Phase::Closing;
                     }
                 }

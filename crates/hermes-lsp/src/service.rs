@@ -195,7 +195,7 @@ impl Slots {
         let project = candidate.project();
         match self.by_project.get(&project) {
             Some(Slot::Broken) => return None,
-            Some(Slot::Running(server)) if server.is_open() => return Some(Arc::clone(server)),
+            Some(Slot::Running(server)) if server.claim() => return Some(Arc::clone(server)),
             Some(Slot::Running(server)) if server.fault().is_some() => {
                 self.by_project.insert(project, Slot::Broken);
                 return None;

@@ -65,6 +65,7 @@ impl Server {
             talk.is_late = false;
         }
         let end = if talk.is_late { Instant::now() } else { end };
+        talk.waiting += 1;
         let mut asked = None;
         let mut pause = None;
         let found = loop {
@@ -89,6 +90,7 @@ impl Server {
         for id in asked.into_iter().flat_map(|asked: Asked| asked.ids) {
             talk.abandon(id);
         }
+        talk.waiting -= 1;
         talk.used = Instant::now();
         found
     }
