@@ -20,8 +20,9 @@ const MAX_RUNNING: usize = 8;
 /// How many changes may be under way.
 const MAX_BASELINES: usize = 256;
 
-/// How long all servers together may take to end before they are killed.
-const FAREWELL: Duration = Duration::from_secs(2);
+/// How long all servers together may take to end before they are killed. Whoever waits for it is
+/// ending too.
+const FAREWELL: Duration = Duration::from_millis(800);
 
 /// Language servers, which start when a file they look after is first changed.
 ///
@@ -76,8 +77,8 @@ impl LanguageServers {
         }
     }
 
-    /// Ends all servers and waits for that, two or three seconds at most. From now on there are
-    /// none.
+    /// Ends all servers and waits for that, about a second at most: those that take longer are
+    /// killed. From now on there are none.
     pub fn close(&self) {
         let mut slots = self.slots();
         slots.is_closed = true;

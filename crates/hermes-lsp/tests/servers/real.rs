@@ -81,7 +81,7 @@ fn pyright() {
         it.check("old.py", "x: int = 'old'\ny = '\u{1f600}' + zz\n", &[]);
         it.check("new.py", "def f() -> int:\n    return 'a'\n", &[("2:12", "int")]);
         it.check("new.py", "def f() -> int:\n    return 1\n", &[]);
-        it.check("new.py", "def f( -> int:\n", &[("1:8", "")]);
+        it.check("new.py", "x = (\n", &[("1:5", "not closed")]);
     }
 }
 
@@ -125,7 +125,11 @@ fn typescript() {
     it.check("old.ts", "export const x: number = 'old';\n", &[]);
     it.check("new file.tsx", "import { y } from './old';\ny;\n", &[("1:10", "'y'")]);
     it.check("new file.tsx", "import { x } from './old';\nx;\n", &[]);
-    it.check("new file.tsx", "import { x } from './old';\nx(;\n", &[("2:3", "expected")]);
+    it.check(
+        "new file.tsx",
+        "import { x } from './old';\nx(;\n",
+        &[("2:1", "callable"), ("2:3", "expected")],
+    );
     it.check("plain.js", "const a = ;\n", &[("1:11", "expected")]);
 }
 
