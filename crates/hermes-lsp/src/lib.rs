@@ -12,6 +12,7 @@ mod protocol;
 mod report;
 mod server;
 mod service;
+mod threads;
 mod uri;
 mod wait;
 mod wire;

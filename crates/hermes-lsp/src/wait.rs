@@ -135,14 +135,14 @@ impl Server {
                 Look::Known(published.problems)
             };
         }
-        if talk.is_late {
-            // It has enough to answer already.
-            return Look::Wait(None);
-        }
         if let Some(again) = pause.filter(|again| Instant::now() < *again) {
             return Look::Wait(Some(again));
         }
         let Some(questions) = asked else {
+            if talk.is_late {
+                // It has enough to answer already.
+                return Look::Wait(None);
+            }
             *asked = Some(self.ask(talk, path));
             return Look::Wait(None);
         };

@@ -212,6 +212,29 @@ fn a_server_that_hangs_costs_one_wait() {
 }
 
 #[test]
+fn a_server_that_caught_up_is_waited_for_again() {
+    let Some(fake) = Fake::with("is slow at first", Duration::from_millis(400), |_| {}) else {
+        return;
+    };
+    fake.world.put("a.py", "x\n");
+    assert_eq!(fake.change("a.py", "BAD\n"), None);
+    let mut text = "BAD\n".to_owned();
+    for nth in 0.. {
+        // What was there before it caught up is no news afterwards, so each change has its own.
+        text = format!("{text}BAD\n");
+        match fake.change("a.py", &text) {
+            None => assert!(nth < 100),
+            Some(found) => {
+                assert!(found.contains(&format!("[{}:1] it is bad", nth + 2)), "{found}");
+                break;
+            }
+        }
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    assert_eq!(fake.pids().len(), 1);
+}
+
+#[test]
 fn a_server_that_doesnt_read_blocks_nobody() {
     let wait = Duration::from_millis(300);
     let Some(fake) = Fake::with("doesn't read", wait, |_| {}) else { return };

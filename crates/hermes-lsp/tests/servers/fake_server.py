@@ -99,6 +99,9 @@ def changed(uri):
     if MODE == "closes its input":
         os.close(0)
         hang()
+    if MODE == "is slow at first" and not os.path.exists("slow"):
+        open("slow", "w").close()
+        time.sleep(1.2)
     if MODE == "asks a lot":
         # Whoever doesn't answer gets nothing.
         for number, (method, params) in enumerate(
