@@ -16,6 +16,10 @@ use crate::project::{GROUPS, Project, ToolCrate};
 /// The command, as the generated files and the failures spell it.
 const COMMAND: &str = "cargo xtask wire";
 
+/// Features of the command line that are no tools, and light enough to be on by default. What they
+/// turn on is written by hand below the generated lines.
+const SERVICES: &[&str] = &["lsp"];
+
 /// Writes or checks everything that depends on the list of tool crates.
 pub(crate) fn run(project: &Project, mode: Mode) -> Result<()> {
     let crates = project.tool_crates()?;
@@ -58,26 +62,27 @@ fn parses(path: &Path, text: &str) -> Result<()> {
 
 fn facade_features(crates: &[ToolCrate]) -> String {
     let own = |it: &ToolCrate| format!("dep:{}", it.package);
-    features(crates, own)
+    features(crates, &[], own)
 }
 
 fn cli_features(crates: &[ToolCrate]) -> String {
     let own = |it: &ToolCrate| format!("hermes-tools/{}", it.feature);
-    features(crates, own)
+    features(crates, SERVICES, own)
 }
 
-/// `default`, the groups and one feature per crate, which turns `own` on.
-fn features(crates: &[ToolCrate], own: impl Fn(&ToolCrate) -> String) -> String {
+/// `default`, the groups and one feature per crate, which turns `own` on. `default` and `full` have
+/// the services too.
+fn features(crates: &[ToolCrate], services: &[&str], own: impl Fn(&ToolCrate) -> String) -> String {
     let mut out = String::new();
-    let mut set = |name: &str, wants: &dyn Fn(&ToolCrate) -> bool| {
+    let mut set = |name: &str, services: &[&str], wants: &dyn Fn(&ToolCrate) -> bool| {
         let members = crates.iter().filter(|it| wants(it)).map(|it| it.feature.as_str());
-        list(&mut out, name, &members.collect::<Vec<_>>());
+        list(&mut out, name, &members.chain(services.iter().copied()).collect::<Vec<_>>());
     };
-    set("default", &|it| it.default);
+    set("default", services, &|it| it.default);
     for group in GROUPS {
-        set(group, &|it| it.groups.iter().any(|name| name == group));
+        set(group, &[], &|it| it.groups.iter().any(|name| name == group));
     }
-    set("full", &|_| true);
+    set("full", services, &|_| true);
     for it in crates {
         list(&mut out, &it.feature, &[&own(it)]);
     }

@@ -263,6 +263,10 @@ pub(crate) struct Call {
     /// Print the arguments as the tool would get them and what each gate decides; run nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Ask language servers about changed files; starting one for a single call takes seconds
+    #[cfg(feature = "lsp")]
+    #[arg(long)]
+    pub(crate) lsp: bool,
     #[command(flatten)]
     pub(crate) calling: Calling,
 }

@@ -9,6 +9,7 @@ mod consent;
 mod exit;
 mod host;
 mod interrupt;
+mod language_servers;
 mod logging;
 mod messages;
 mod output;

@@ -5,7 +5,9 @@ use std::hash::Hash;
 use imara_diff::{Algorithm, Diff, InternedInput, Interner};
 
 /// For each of `new`, which of `old` it is, in the longest common subsequence.
-pub(crate) fn align<T: Eq + Hash>(
+///
+/// Where the two differ much it settles for a shorter one: its time stays in bounds.
+pub fn align<T: Eq + Hash>(
     old: impl Iterator<Item = T>,
     new: impl Iterator<Item = T>,
 ) -> Vec<Option<usize>> {
@@ -14,7 +16,7 @@ pub(crate) fn align<T: Eq + Hash>(
     input.update_before(old);
     input.update_after(new);
     let mut found = vec![None; input.after.len()];
-    // Its time stays in bounds: where the texts differ much it gives up on the longest.
+    // The algorithm that gives up on the longest in time.
     let diff = Diff::compute(Algorithm::Myers, &input);
     let (mut old_at, mut new_at) = (0, 0);
     let mut equal = |from: usize, to: usize, old_from: usize| {

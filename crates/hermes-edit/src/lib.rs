@@ -13,5 +13,6 @@ pub mod v4a;
 
 mod view;
 
+pub use align::align;
 pub use closest::closest_lines;
 pub use replace::{Refusal, Replaced, Strategy, replace};

@@ -1,5 +1,6 @@
 //! One program from start to end, with its whole process group.
 
+mod companion;
 mod find;
 mod group;
 mod outcome;
@@ -9,13 +10,14 @@ use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::process::{ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 use tokio::time::{sleep, timeout};
 
+pub use companion::{Companion, Pipes};
 pub use find::find;
 use group::Group;
 pub use outcome::{Ended, Finished, Output, StartError};
@@ -33,6 +35,9 @@ const REAP: Duration = Duration::from_secs(2);
 
 /// How often a program's file that somebody is still writing is tried again.
 const BUSY_TRIES: u32 = 20;
+
+/// The time between two such tries.
+const BUSY_PAUSE: Duration = Duration::from_millis(5);
 
 /// A program to be run: started directly, never through a shell, in a process group of its own.
 ///
@@ -130,7 +135,7 @@ impl Program {
         let mut child = self.start().await?;
         // After `child`, so that it is dropped before: it must kill while the leader is not yet
         // collected, since the number of a collected one may belong to others.
-        let mut group = Group::of(&child);
+        let mut group = Group::of(child.id());
         let mut stdout = Capture::new(self.capture);
         let mut stderr = Capture::new(self.capture);
         let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -177,6 +182,19 @@ impl Program {
     }
 
     async fn start(&self) -> Result<Child, StartError> {
+        let file = self.file()?;
+        let mut tries = 0;
+        loop {
+            match self.run_command(&file).spawn() {
+                Ok(child) => return Ok(child),
+                Err(error) if is_busy(&error, &mut tries) => sleep(BUSY_PAUSE).await,
+                Err(source) => return Err(StartError::refused(file, source)),
+            }
+        }
+    }
+
+    /// The file to run, once it is sure that there is one and a folder to start in.
+    fn file(&self) -> Result<PathBuf, StartError> {
         let name = self.argv.first().ok_or(StartError::Nothing)?;
         if !self.cwd.is_dir() {
             return Err(StartError::NoFolder { path: self.cwd.clone() });
@@ -184,22 +202,17 @@ impl Program {
         let path = self.env.iter().rev().find(|(key, _)| key == "PATH");
         // Looked for here and not by the system: with a path of its own in hand, the standard
         // library can take the fast way to start a process even if the environment is replaced.
-        let file = find(name, &self.cwd, path.map(|(_, value)| value.as_os_str()))?;
-        let mut tries = 0;
-        loop {
-            match self.command(&file).spawn() {
-                Ok(child) => return Ok(child),
-                // Another thread forked while the file was open for writing; its child closes it
-                // in a moment.
-                Err(error)
-                    if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < BUSY_TRIES =>
-                {
-                    tries += 1;
-                    sleep(Duration::from_millis(5)).await;
-                }
-                Err(source) => return Err(StartError::refused(file, source)),
-            }
-        }
+        find(name, &self.cwd, path.map(|(_, value)| value.as_os_str()))
+    }
+
+    fn run_command(&self, file: &Path) -> tokio::process::Command {
+        let mut command = self.command(file);
+        command
+            .stdin(if self.stdin.is_empty() { Stdio::null() } else { Stdio::piped() })
+            .stderr(Stdio::piped());
+        let mut command = tokio::process::Command::from(command);
+        command.kill_on_drop(true);
+        command
     }
 
     fn command(&self, file: &Path) -> Command {
@@ -210,16 +223,21 @@ impl Program {
             .current_dir(&self.cwd)
             .env_clear()
             .envs(self.env.iter().map(|(key, value)| (key, value)))
-            .stdin(if self.stdin.is_empty() { Stdio::null() } else { Stdio::piped() })
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
+            .stdout(Stdio::piped());
         #[cfg(unix)]
         if let Some(name) = self.argv.first() {
+            use std::os::unix::process::CommandExt as _;
             command.arg0(name).process_group(0);
         }
         command
     }
+}
+
+/// Whether a program could not be started because its file is open for writing, and may be in a
+/// moment: another thread forked while it wrote it, and its child closes the file soon.
+fn is_busy(error: &io::Error, tries: &mut u32) -> bool {
+    *tries += 1;
+    error.kind() == io::ErrorKind::ExecutableFileBusy && *tries <= BUSY_TRIES
 }
 
 /// The traffic on the pipes, which must go on whatever else is waited for.

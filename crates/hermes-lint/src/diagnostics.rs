@@ -22,6 +22,10 @@ pub trait Diagnostics: Send + Sync {
     fn covers(&self, path: &Path) -> bool;
 
     /// Looks at a file that is about to be changed, to tell later what was wrong before.
+    ///
+    /// Where several files change together, this is called for each of them, then all are written,
+    /// then [`after`](Self::after) is called for each: what is wrong with one may depend on others.
+    /// Also for files that aren't there yet.
     fn before(&self, path: &Path);
 
     /// The errors that the change brought, as a text for the model; none when there are none.

@@ -63,7 +63,8 @@ hermes-tool-web-search = { path = \"../tool-web-search\", optional = true }
 "
     );
     let cli = text(&project, "crates/hermes-cli/Cargo.toml");
-    for line in ["default = [\"file\"]\n", "web_search = [\"hermes-tools/web_search\"]\n"] {
+    for line in ["default = [\"file\", \"lsp\"]\n", "web_search = [\"hermes-tools/web_search\"]\n"]
+    {
         assert!(cli.contains(line), "{cli}");
     }
     let linked = text(&project, "crates/hermes-tools/src/linked.rs");

@@ -11,6 +11,7 @@ use crate::cli::{Call, Globals};
 use crate::exit::{Ended, Exit, Failure};
 use crate::host::Host;
 use crate::interrupt::Interrupt;
+use crate::language_servers::LanguageServers;
 use crate::output::Ui;
 use crate::watcher::Watcher;
 
@@ -19,7 +20,10 @@ pub(crate) fn run(globals: &Globals, asked: Call, ui: &mut Ui) -> Ended {
     let host = Host::for_calls(globals, &asked.calling, ui)?;
     let interrupt = Interrupt::new();
     let cancel = interrupt.token().clone();
-    let mut options = super::calling_session(&host, &asked.calling, Services::new(), cancel, ui)?;
+    let wanted = LanguageServers::wanted_by(&asked);
+    let servers = LanguageServers::of(host.settings(), wanted && !asked.dry_run);
+    let services = servers.lend(Services::new());
+    let mut options = super::calling_session(&host, &asked.calling, services, cancel, ui)?;
     options.observer = Some(Arc::new(Watcher::new(ui, host.settings())));
     let session = host.open(options)?;
     let arguments = arguments(asked.arguments.as_deref())?;

@@ -14,6 +14,7 @@ use crate::cli::{Exec, Globals};
 use crate::exit::{Ended, Exit, Failure};
 use crate::host::Host;
 use crate::interrupt::Interrupt;
+use crate::language_servers::LanguageServers;
 use crate::messages::Reader;
 use crate::output::Ui;
 use crate::preview;
@@ -29,8 +30,9 @@ pub(crate) fn run(globals: &Globals, asked: &Exec, ui: &mut Ui) -> Ended {
     let interrupt = Interrupt::new();
     let cancel = interrupt.token().clone();
     let watcher = Arc::new(Watcher::new(ui, host.settings()));
-    let mut options =
-        super::calling_session(&host, &asked.calling, services(), cancel.clone(), ui)?;
+    let servers = LanguageServers::of(host.settings(), true);
+    let services = servers.lend(services());
+    let mut options = super::calling_session(&host, &asked.calling, services, cancel.clone(), ui)?;
     options.observer = Some(Arc::clone(&watcher) as _);
     let session = host.open(options)?;
     let mut batches = batches(&asked.file)?;

@@ -16,14 +16,15 @@ const GRACE: Duration = Duration::from_millis(200);
 
 /// The group of a child that was started as its leader.
 #[cfg(unix)]
+#[derive(Debug)]
 pub(super) struct Group {
     leader: Option<Pid>,
 }
 
 #[cfg(unix)]
 impl Group {
-    pub(super) fn of(child: &Child) -> Self {
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
+    pub(super) fn of(leader: Option<u32>) -> Self {
+        let id = leader.and_then(|id| i32::try_from(id).ok());
         Self { leader: id.and_then(Pid::from_raw) }
     }
 
@@ -42,7 +43,17 @@ impl Group {
             pump.during(sleep(Duration::from_millis(5))).await;
         }
         // Even if the leader has ended: its children may not have listened.
+        self.kill();
+    }
+
+    /// Kills everyone in the group.
+    pub(super) fn kill(&self) {
         self.signal(Signal::KILL);
+    }
+
+    /// Whether the leader has ended; it is left to be collected.
+    pub(super) fn has_ended(&self) -> bool {
+        self.leader.is_none_or(has_ended)
     }
 
     fn signal(&self, signal: Signal) {
@@ -63,17 +74,18 @@ fn has_ended(leader: Pid) -> bool {
 #[cfg(unix)]
 impl Drop for Group {
     fn drop(&mut self) {
-        self.signal(Signal::KILL);
+        self.kill();
     }
 }
 
 /// Where there are no process groups, the child alone is killed.
 #[cfg(not(unix))]
+#[derive(Debug)]
 pub(super) struct Group;
 
 #[cfg(not(unix))]
 impl Group {
-    pub(super) fn of(_child: &Child) -> Self {
+    pub(super) fn of(_leader: Option<u32>) -> Self {
         Self
     }
 
