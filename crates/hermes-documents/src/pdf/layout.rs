@@ -72,7 +72,7 @@ fn gap(last: &Piece, next: &Piece) -> Gap {
     let turned = x * next.direction.0 + y * next.direction.1 < 0.9;
     if turned || across.abs() > 0.6 || along < -1.5 {
         Gap::Line
-    } else if along > 1.6 {
+    } else if along > 1.0 {
         Gap::Tab
     } else if along > 0.16 {
         Gap::Blank
