@@ -207,7 +207,10 @@ mod tests {
         let shown = text(&notebook, true);
         assert!(shown.contains("# ── Output ──\n0\n1\n"), "{shown}");
         assert!(shown.contains("\n19\n... (10 more lines)\n\n# ── Code cell 2"), "{shown}");
-        assert!(shown.ends_with("# ── Output ──\n(image/png, text/html)\n1\n2\nE: v\nE: v"), "{shown}");
+        assert!(
+            shown.ends_with("# ── Output ──\n(image/png, text/html)\n1\n2\nE: v\nE: v"),
+            "{shown}"
+        );
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 mod args;
 mod commit;
+mod detect;
 mod display_text;
+mod document;
 mod fault;
 mod folder;
 mod format_gate;

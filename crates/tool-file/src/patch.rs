@@ -17,7 +17,7 @@ use crate::format_gate::{self, Gate};
 use crate::patch_files::Request;
 use crate::path::{Resolved, resolve};
 use crate::text::{Format, decode, encode};
-use crate::{args, display_text, guard, lock, miss, read_file, store};
+use crate::{args, display_text, document, guard, lock, miss, read_file, store};
 
 register! {
     pub static PATCH;
@@ -149,6 +149,7 @@ impl<'a> Target<'a> {
         check_interrupt(cx)?;
         let path = &self.path;
         let (file, metadata) = read_file::open_text(path, self.spelling)?;
+        document::refuse_edit(&path.real)?;
         guard::refuse_unwritable(&path.real)?;
         if metadata.len() > MAX_SIZE {
             return Err(Fault::Io.error(format!(

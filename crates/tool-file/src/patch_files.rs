@@ -17,7 +17,7 @@ use crate::format_gate::{self, Gate};
 use crate::open::open;
 use crate::path::{Resolved, resolve};
 use crate::text::{Format, decode, encode};
-use crate::{display_text, guard, lock, read_file};
+use crate::{display_text, document, guard, lock, read_file};
 
 /// The largest file whose text is changed; larger ones can be moved and deleted.
 const MAX_SIZE: u64 = 256 * 1024 * 1024;
@@ -275,6 +275,7 @@ impl Disk<'_> {
         };
         display_text::refuse_redaction_marks(old.map(String::as_str), new)?;
         let real = self.real(path);
+        document::refuse_edit(&real)?;
         let gate = format_gate::check(&real, old.map(String::as_str), new);
         if let Gate::Refused(problem) = &gate {
             return Err(Fault::InvalidContent.error(format!("would not parse: {problem}")));

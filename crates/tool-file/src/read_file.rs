@@ -14,13 +14,13 @@ use serde_json::{Map, Value};
 
 use crate::args::{self, Limits, Paging, normalize_pagination};
 use crate::fault::{Fault, check_interrupt, io_error};
-use crate::guard;
 use crate::open::open;
-use crate::path::{Resolved, resolve};
+use crate::path::Resolved;
 use crate::shown::Shown;
 use crate::suggest::similar_paths;
 use crate::text::Encoding;
 use crate::window::{Request, Window, read_window};
+use crate::{document, guard};
 
 register! {
     pub static READ_FILE;
@@ -30,9 +30,10 @@ register! {
         unless told otherwise. When `truncated` is true, `next_offset` is where to go on. An \
         answer holds at most 2000 lines and 100,000 characters, and a line at most 2000 \
         characters; read only the range you need from a long file. The number and the bar are \
-        not part of the file. Any encoding is decoded. Images, archives and other binary files \
-        are refused, as are devices and files that hold secrets. A folder's entries are listed; \
-        for a path that doesn't exist, similar names are suggested.\
+        not part of the file. Any encoding is decoded. Notebooks are shown as their cells, and \
+        Word, Excel, PowerPoint, OpenDocument and PDF files as text where the build can. Images, \
+        archives and other binary files are refused, as are devices and files that hold secrets. \
+        A folder's entries are listed; for a path that doesn't exist, similar names are suggested.\
         [[search_files| To find where something is, use search_files first.]]",
     handler: read_file,
     emoji: "📖",
@@ -86,9 +87,12 @@ fn read_file(args: Args, cx: ToolContext) -> ToolResult {
         max_chars: limits.max_chars,
         max_line_length: limits.max_line_length,
     };
-    let path = resolve(&cx, spelling)?;
+    let (path, wanted) = document::wanted(&cx, spelling)?;
     guard::refuse_device(&path)?;
     guard::refuse_secret(&cx, &path)?;
+    if let Some(document) = document::read(&path, spelling, wanted)? {
+        return document.answer(&cx, request);
+    }
     let (mut file, metadata) = open_text(&path, spelling)?;
     let head = sample(&mut file).map_err(|err| io_error("read", &path.real, &err))?;
     refuse_binary(&path, &head)?;
@@ -103,7 +107,8 @@ fn read_file(args: Args, cx: ToolContext) -> ToolResult {
     Ok(answer(window, request, metadata.len()))
 }
 
-enum Failure {
+/// Why a stream wasn't read to its end.
+pub(crate) enum Failure {
     Tool(ToolError),
     Io(io::Error),
 }
@@ -212,7 +217,7 @@ fn refuse_binary(path: &Resolved, head: &[u8]) -> Result<(), ToolError> {
     Ok(())
 }
 
-fn answer(window: Window, request: Request, file_size: u64) -> ToolOutput {
+pub(crate) fn answer(window: Window, request: Request, file_size: u64) -> ToolOutput {
     let total = window.total_lines;
     let first = request.offset;
     let next = first.saturating_add(window.shown);

@@ -248,7 +248,9 @@ mod tests {
              <w:style w:styleId='loop'><w:name w:val='x'/><w:basedOn w:val='loop'/></w:style>\
              </w:styles>";
         let styled = |style: &str| {
-            format!("<w:p><w:pPr><w:pStyle w:val='{style}'/></w:pPr><w:r><w:t>{style}</w:t></w:r></w:p>")
+            format!(
+                "<w:p><w:pPr><w:pStyle w:val='{style}'/></w:pPr><w:r><w:t>{style}</w:t></w:r></w:p>"
+            )
         };
         let body: String = ["a", "b", "c", "loop", "Heading1", "Title"].map(styled).concat();
         let table = format!(

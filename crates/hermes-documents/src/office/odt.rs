@@ -45,7 +45,8 @@ pub(crate) fn extract(bytes: &[u8]) -> Result<Document, ExtractError> {
                 "table-cell" | "covered-table-cell" => {
                     story.start_cell()?;
                     // A cell that takes several columns is followed by the covered ones.
-                    story.span(tag.number("number-columns-repeated").unwrap_or(1).min(MAX_REPEATED));
+                    story
+                        .span(tag.number("number-columns-repeated").unwrap_or(1).min(MAX_REPEATED));
                 }
                 // Not of the text: deleted passages, comments, the marks of notes, and what forms
                 // and sequences declare.
@@ -125,7 +126,10 @@ mod tests {
             "<office:document-content xmlns:office='o' xmlns:text='t' xmlns:table='b'><office:body>\
              <office:text>{body}</office:text></office:body></office:document-content>"
         );
-        Zip::new().stored("mimetype", b"application/vnd.oasis.opendocument.text").part("content.xml", &text).finish()
+        Zip::new()
+            .stored("mimetype", b"application/vnd.oasis.opendocument.text")
+            .part("content.xml", &text)
+            .finish()
     }
 
     #[test]

@@ -231,7 +231,8 @@ mod tests {
         let one = Zip::new().add("a", &blanks, Method::Deflate).finish();
         assert_eq!(Package::open(&one).unwrap().part("a"), Err(BOMB));
         // Not by a single part but by their sum.
-        let archive = Zip::new().stored("0", b"12345").stored("1", b"12345").part("2", "1").finish();
+        let archive =
+            Zip::new().stored("0", b"12345").stored("1", b"12345").part("2", "1").finish();
         let mut package = Package::open(&archive).unwrap();
         package.budget = 9;
         let refused = ["0", "1", "2", "0"].map(|name| package.part(name).is_err());

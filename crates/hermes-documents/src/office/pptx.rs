@@ -20,7 +20,8 @@ pub(crate) fn extract(bytes: &[u8]) -> Result<Document, ExtractError> {
         if tag.name() != "sldId" || story.is_full() {
             continue;
         }
-        let Some(part) = tag.relation().and_then(|id| relations.part(&id).map(str::to_owned)) else {
+        let Some(part) = tag.relation().and_then(|id| relations.part(&id).map(str::to_owned))
+        else {
             continue;
         };
         number += 1;
@@ -34,11 +35,7 @@ pub(crate) fn extract(bytes: &[u8]) -> Result<Document, ExtractError> {
 }
 
 /// Shows a slide and its notes; tells whether there is any text.
-fn slide(
-    package: &mut Package<'_>,
-    part: &str,
-    story: &mut Story,
-) -> Result<bool, ExtractError> {
+fn slide(package: &mut Package<'_>, part: &str, story: &mut Story) -> Result<bool, ExtractError> {
     let text = package.needed(part)?;
     let shown = shapes(&text, story, |_| true)?;
     let relations = Relations::of(package, part)?;
@@ -46,7 +43,9 @@ fn slide(
     let Some(text) = package.part(notes)? else { return Ok(shown) };
     // The other shapes there are the slide itself and its number.
     let mut spoken = Story::default();
-    if shapes(&text, &mut spoken, |kind| kind == "body")? && let Ok(notes) = spoken.finish() {
+    if shapes(&text, &mut spoken, |kind| kind == "body")?
+        && let Ok(notes) = spoken.finish()
+    {
         story.line("# ── Notes ──".to_owned());
         story.line(notes.text);
         return Ok(true);
@@ -132,7 +131,9 @@ mod tests {
     }
 
     fn part(body: &str) -> String {
-        format!("<p:sld xmlns:p='p' xmlns:a='a'><p:cSld><p:spTree>{body}</p:spTree></p:cSld></p:sld>")
+        format!(
+            "<p:sld xmlns:p='p' xmlns:a='a'><p:cSld><p:spTree>{body}</p:spTree></p:cSld></p:sld>"
+        )
     }
 
     fn presentation(first: &str, second: &str) -> Vec<u8> {
@@ -163,7 +164,8 @@ mod tests {
 
     #[test]
     fn slides_are_in_order_with_notes_and_tables() {
-        let cell = |text: &str| format!("<a:tc><a:txBody><a:p><a:t>{text}</a:t></a:p></a:txBody></a:tc>");
+        let cell =
+            |text: &str| format!("<a:tc><a:txBody><a:p><a:t>{text}</a:t></a:p></a:txBody></a:tc>");
         let table = format!(
             "<p:graphicFrame><a:tbl><a:tr>{}{}</a:tr><a:tr>{}</a:tr></a:tbl></p:graphicFrame>",
             cell("a"),

@@ -118,7 +118,10 @@ mod tests {
                  </Relationships>",
             )
             .part("w.xml", "")
-            .part("_rels/.rels", "<R><Relationship Id='m' Type='x/officeDocument' Target='w.xml'/></R>")
+            .part(
+                "_rels/.rels",
+                "<R><Relationship Id='m' Type='x/officeDocument' Target='w.xml'/></R>",
+            )
             .finish();
         let mut package = Package::open(&archive).unwrap();
         let relations = Relations::of(&mut package, "a/b.xml").unwrap();

@@ -338,7 +338,8 @@ impl Run<'_> {
                     }
                     let [a, b, c, d, ..] = then(self.text, self.state.to_page);
                     let length = a.hypot(b);
-                    let direction = if length > 0.0 { (a / length, b / length) } else { (1.0, 0.0) };
+                    let direction =
+                        if length > 0.0 { (a / length, b / length) } else { (1.0, 0.0) };
                     layout.add(Piece {
                         text: shown,
                         start,

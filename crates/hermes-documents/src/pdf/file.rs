@@ -117,9 +117,7 @@ impl<'a> File<'a> {
                 return Err(ExtractError::TooLarge("it has more than a million objects"));
             }
             let data = match &value {
-                Object::Dict(dict) => {
-                    stream_data(self.bytes, &mut lexer, dict, &mut streams_end)
-                }
+                Object::Dict(dict) => stream_data(self.bytes, &mut lexer, dict, &mut streams_end),
                 _ => None,
             };
             self.places.insert(number, Place::At { at: found.end, data });

@@ -19,11 +19,7 @@ pub(super) enum Decoded {
 const MAX_FILTERS: usize = 6;
 
 /// Takes filters off, the first one first.
-pub(super) fn decode(
-    data: &[u8],
-    filters: &[(Rc<[u8]>, Rc<Dict>)],
-    budget: &mut usize,
-) -> Decoded {
+pub(super) fn decode(data: &[u8], filters: &[(Rc<[u8]>, Rc<Dict>)], budget: &mut usize) -> Decoded {
     if filters.len() > MAX_FILTERS {
         return Decoded::Unknown;
     }
@@ -198,7 +194,8 @@ fn unpredict(data: Vec<u8>, parameters: &Dict) -> Vec<u8> {
     if predictor < 2 {
         return data;
     }
-    let (colors, bits) = (number("Colors", 1).clamp(1, 32), number("BitsPerComponent", 8).clamp(1, 16));
+    let (colors, bits) =
+        (number("Colors", 1).clamp(1, 32), number("BitsPerComponent", 8).clamp(1, 16));
     let columns = number("Columns", 1).clamp(1, 1 << 24);
     let pixel = (colors * bits).div_ceil(8);
     let row_len = (colors * bits * columns).div_ceil(8);

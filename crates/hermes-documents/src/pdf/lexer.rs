@@ -176,7 +176,9 @@ impl<'a> Lexer<'a> {
             b"true" => Part::Value(Object::Bool(true)),
             b"false" => Part::Value(Object::Bool(false)),
             b"null" => Part::Value(Object::Null),
-            _ => number(word).map_or(Part::Word(word), |number| Part::Value(Object::Number(number))),
+            _ => {
+                number(word).map_or(Part::Word(word), |number| Part::Value(Object::Number(number)))
+            }
         }
     }
 
@@ -248,7 +250,9 @@ impl<'a> Lexer<'a> {
                         let mut code = u32::from(digit - b'0');
                         for _ in 0..2 {
                             match next() {
-                                Some(digit @ b'0'..=b'7') => code = code * 8 + u32::from(digit - b'0'),
+                                Some(digit @ b'0'..=b'7') => {
+                                    code = code * 8 + u32::from(digit - b'0')
+                                }
                                 other => {
                                     pending = other;
                                     break;
@@ -278,7 +282,8 @@ pub(super) const fn is_blank(byte: u8) -> bool {
 }
 
 const fn is_regular(byte: u8) -> bool {
-    !is_blank(byte) && !matches!(byte, b'(' | b')' | b'<' | b'>' | b'[' | b']' | b'{' | b'}' | b'/' | b'%')
+    !is_blank(byte)
+        && !matches!(byte, b'(' | b')' | b'<' | b'>' | b'[' | b']' | b'{' | b'}' | b'/' | b'%')
 }
 
 /// A number: `1`, `-.5`, `+3.`, and `--1` as some programs write it.

@@ -101,7 +101,8 @@ mod tests {
     #[test]
     fn the_last_value_of_a_name_counts() {
         let name = |name: &str| Object::Name(name.as_bytes().into());
-        let items = vec![name("B"), Object::Number(1.0), name("A"), name("x"), name("B"), Object::Null];
+        let items =
+            vec![name("B"), Object::Number(1.0), name("A"), name("x"), name("B"), Object::Null];
         let dict = Dict::of(items);
         assert_eq!(dict.get("B"), Some(&Object::Null));
         assert!(dict.is("A", "x"));

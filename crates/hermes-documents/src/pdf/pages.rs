@@ -64,10 +64,12 @@ fn walk(file: &File<'_>, root: &Object, pages: &mut Vec<Page>) {
 fn page(file: &File<'_>, dict: &Dict, inherited: &Rc<Dict>) -> Page {
     let contents = match dict.get("Contents") {
         Some(Object::Array(parts)) => parts.clone(),
-        Some(Object::Reference(number)) => match file.item(*number).map(|item| item.value.clone()) {
-            Some(Object::Array(parts)) => parts,
-            _ => [Object::Reference(*number)].into(),
-        },
+        Some(Object::Reference(number)) => {
+            match file.item(*number).map(|item| item.value.clone()) {
+                Some(Object::Array(parts)) => parts,
+                _ => [Object::Reference(*number)].into(),
+            }
+        }
         _ => Rc::default(),
     };
     let resources = file.get_dict(dict, "Resources").unwrap_or_else(|| Rc::clone(inherited));

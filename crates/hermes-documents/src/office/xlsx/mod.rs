@@ -27,7 +27,8 @@ pub(crate) fn extract(bytes: &[u8]) -> Result<Document, ExtractError> {
     let relations = Relations::of(&mut package, &part)?;
     let (sheets, starts_1904) = sheets(&text, &relations)?;
 
-    let by_kind = |kind: &str, usual: &'static str| relations.of_kind(kind).unwrap_or(usual).to_owned();
+    let by_kind =
+        |kind: &str, usual: &'static str| relations.of_kind(kind).unwrap_or(usual).to_owned();
     let strings = package.part(&by_kind("sharedStrings", "xl/sharedStrings.xml"))?;
     let styles = package.part(&by_kind("styles", "xl/styles.xml"))?;
     let workbook = Workbook {
@@ -72,7 +73,8 @@ fn sheets(text: &str, relations: &Relations) -> Result<(Vec<Listed>, bool), Extr
                 count += 1;
                 let hidden = tag.attr("state").is_some_and(|state| state != "visible");
                 let id = tag.relation().unwrap_or_default();
-                let has_cells = !relations.is(&id, "chartsheet") && !relations.is(&id, "dialogsheet");
+                let has_cells =
+                    !relations.is(&id, "chartsheet") && !relations.is(&id, "dialogsheet");
                 if hidden || !has_cells {
                     continue;
                 }

@@ -15,7 +15,8 @@ pub(super) fn date_styles(text: &str) -> Result<Vec<Option<Shows>>, ExtractError
         match event {
             Event::Start(tag) => match tag.name() {
                 "numFmt" => {
-                    if let (Some(id), Some(code)) = (tag.number("numFmtId"), tag.attr("formatCode")) {
+                    if let (Some(id), Some(code)) = (tag.number("numFmtId"), tag.attr("formatCode"))
+                    {
                         formats.insert(id, Shows::by_code(&code));
                     }
                 }

@@ -11,7 +11,8 @@ const RELATIONS: &str = "<Relationships>\
     <Relationship Id='r3' Type='x/chartsheet' Target='chartsheets/c.xml'/>\
     </Relationships>";
 
-const STYLES: &str = "<styleSheet><cellXfs><xf numFmtId='0'/><xf numFmtId='14'/></cellXfs></styleSheet>";
+const STYLES: &str =
+    "<styleSheet><cellXfs><xf numFmtId='0'/><xf numFmtId='14'/></cellXfs></styleSheet>";
 
 fn book(one: &str) -> Vec<u8> {
     Zip::new()
@@ -25,7 +26,10 @@ fn book(one: &str) -> Vec<u8> {
         .part("xl/_rels/workbook.xml.rels", RELATIONS)
         .part("xl/sharedStrings.xml", "<sst><si><t>shared</t></si><si><t>a\nb\tc</t></si></sst>")
         .part("xl/styles.xml", STYLES)
-        .part("xl/worksheets/one.xml", &format!("<worksheet><sheetData>{one}</sheetData></worksheet>"))
+        .part(
+            "xl/worksheets/one.xml",
+            &format!("<worksheet><sheetData>{one}</sheetData></worksheet>"),
+        )
         .part("xl/worksheets/two.xml", "<worksheet><sheetData/></worksheet>")
         .finish()
 }
@@ -65,7 +69,8 @@ fn cells_are_placed_by_reference() {
 
 #[test]
 fn rows_and_columns_are_limited() {
-    let rows: String = (1..=5001).map(|n| format!("<row r='{n}'><c><v>{n}</v></c></row>")).collect();
+    let rows: String =
+        (1..=5001).map(|n| format!("<row r='{n}'><c><v>{n}</v></c></row>")).collect();
     let document = read(&rows);
     assert_eq!(document.text.lines().count(), 5000 + 4);
     assert_eq!(document.omitted, ["the rows after 5000 of sheet \"B & b\""]);
@@ -82,7 +87,10 @@ fn a_shared_text_in_many_cells_has_an_end() {
     let archive = Zip::new()
         .part("xl/workbook.xml", "<workbook><sheets><sheet name='s'/></sheets></workbook>")
         .stored("xl/sharedStrings.xml", format!("<sst><si><t>{long}</t></si></sst>").as_bytes())
-        .part("xl/worksheets/sheet1.xml", &format!("<worksheet><sheetData>{rows}</sheetData></worksheet>"))
+        .part(
+            "xl/worksheets/sheet1.xml",
+            &format!("<worksheet><sheetData>{rows}</sheetData></worksheet>"),
+        )
         .finish();
     let document = extract(&archive).unwrap();
     assert!(document.text.len() <= 16 * 1024 * 1024);
