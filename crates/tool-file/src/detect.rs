@@ -105,14 +105,15 @@ impl Detector {
 /// The encoding of bytes that aren't UTF-8. One that doesn't lead from these bytes to text and
 /// back is of no use; windows-1252 always does.
 fn guess(sample: &[u8]) -> &'static encoding_rs::Encoding {
-    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    detector.feed(sample, true);
-    let guessed = detector.guess(None, Utf8Detection::Deny);
-    let whole = match sample.iter().rposition(|&byte| byte == b'\n') {
-        // The last line may be cut.
-        Some(end) if sample.len() == SAMPLE => sample.get(..end).unwrap_or(sample),
+    // The last character of a full sample may be cut.
+    let is_end = |&byte: &u8| byte < FIRST_IN_PAIRS;
+    let whole = match sample.iter().rposition(is_end) {
+        Some(end) if sample.len() == SAMPLE => sample.get(..=end).unwrap_or(sample),
         _ => sample,
     };
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(whole, true);
+    let guessed = detector.guess(None, Utf8Detection::Deny);
     if leads_back(guessed, whole) { guessed } else { WINDOWS_1252 }
 }
 
