@@ -113,6 +113,7 @@ mod tests {
             toolset: "x".into(),
             default: true,
             groups: vec![],
+            extras: vec![],
         };
         let table = table(&dump, &[at("a_tool", "tool-x"), at("b_tool", "tool-x")], &[krate]);
         let old = format!("# Title\n{BEGIN}old\n{END}rest\n");

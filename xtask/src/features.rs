@@ -73,7 +73,7 @@ struct Set<'a> {
     folders: Vec<&'a str>,
 }
 
-/// None, each alone, the default and everything.
+/// None, each alone and with each of its extras, the default and everything.
 fn sets(crates: &[ToolCrate]) -> Vec<Set<'_>> {
     let folders = |wants: &dyn Fn(&ToolCrate) -> bool| {
         crates.iter().filter(|it| wants(it)).map(|it| it.folder.as_str()).collect::<Vec<_>>()
@@ -82,6 +82,9 @@ fn sets(crates: &[ToolCrate]) -> Vec<Set<'_>> {
     let mut sets = vec![set("none", Vec::new())];
     for it in crates {
         sets.push(set(&it.feature, folders(&|other| other == it)));
+        for (extra, _) in it.extra_features() {
+            sets.push(set(&extra, folders(&|other| other == it)));
+        }
     }
     sets.push(set("default", folders(&|it| it.default)));
     sets.push(set("full", folders(&|_| true)));
@@ -189,12 +192,14 @@ mod tests {
             toolset: name.into(),
             default,
             groups: vec![],
+            extras: vec![],
         }
     }
 
     #[test]
     fn every_set_is_tried() {
-        let crates = [krate("file", true), krate("web", false)];
+        let mut crates = [krate("file", true), krate("web", false)];
+        crates[0].extras.push("pdf".into());
         let sets = sets(&crates);
         let shown: Vec<_> = sets
             .iter()
@@ -206,6 +211,7 @@ mod tests {
             [
                 ("none", "--no-default-features".into(), String::new()),
                 ("file", flag("file"), "tool-file".into()),
+                ("file-pdf", flag("file-pdf"), "tool-file".into()),
                 ("web", flag("web"), "tool-web".into()),
                 ("default", flag("default"), "tool-file".into()),
                 ("full", flag("full"), "tool-file tool-web".into()),

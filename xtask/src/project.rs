@@ -33,9 +33,16 @@ pub(crate) struct ToolCrate {
     pub(crate) default: bool,
     /// Feature groups it belongs to, besides `full`.
     pub(crate) groups: Vec<String>,
+    /// Features of its own that are offered to users, for what is too heavy to be always there.
+    pub(crate) extras: Vec<String>,
 }
 
 impl ToolCrate {
+    /// The extras as features of the facade and the command line, each with its name in the crate.
+    pub(crate) fn extra_features(&self) -> impl Iterator<Item = (String, &str)> {
+        self.extras.iter().map(|extra| (format!("{}-{extra}", self.feature), extra.as_str()))
+    }
+
     /// The crate's name in Rust code.
     pub(crate) fn ident(&self) -> String {
         self.package.replace('-', "_")
@@ -145,6 +152,10 @@ fn tool_crate(folder: &str, manifest: &str) -> Result<ToolCrate> {
         None => Vec::new(),
         Some(item) => groups(item)?,
     };
+    let extras = match meta.get("extras") {
+        None => Vec::new(),
+        Some(item) => extras(item, doc.get("features"))?,
+    };
     Ok(ToolCrate {
         folder: folder.to_owned(),
         feature,
@@ -152,7 +163,23 @@ fn tool_crate(folder: &str, manifest: &str) -> Result<ToolCrate> {
         toolset,
         default,
         groups,
+        extras,
     })
+}
+
+/// Extras must be features of the crate, so that the wiring can turn them on.
+fn extras(item: &Item, features: Option<&Item>) -> Result<Vec<String>> {
+    let list = item.as_array().context("metadata.hermes.extras must be a list")?;
+    let mut extras = Vec::new();
+    for extra in list {
+        match extra.as_str() {
+            Some(extra) if features.is_some_and(|it| it.get(extra).is_some()) => {
+                extras.push(extra.to_owned());
+            }
+            _ => bail!("metadata.hermes.extras may hold features of the crate, not {extra:?}"),
+        }
+    }
+    Ok(extras)
 }
 
 fn groups(item: &Item) -> Result<Vec<String>> {
@@ -208,8 +235,20 @@ mod tests {
                 toolset: "web".into(),
                 default: true,
                 groups: vec!["coding".into()],
+                extras: vec![],
             }
         );
+    }
+
+    #[test]
+    fn extras_are_features_of_the_crate() {
+        let text = |features: &str| {
+            manifest("hermes-tool-web", "toolset = \"web\"\nextras = [\"pdf\"]") + features
+        };
+        let it = tool_crate("tool-web", &text("[features]\npdf = []\n")).unwrap();
+        assert_eq!(it.extra_features().collect::<Vec<_>>(), [("web-pdf".to_owned(), "pdf")]);
+        let err = tool_crate("tool-web", &text("[features]\n")).unwrap_err().to_string();
+        assert!(err.contains("features of the crate"), "{err}");
     }
 
     #[test]

@@ -62,17 +62,24 @@ fn parses(path: &Path, text: &str) -> Result<()> {
 
 fn facade_features(crates: &[ToolCrate]) -> String {
     let own = |it: &ToolCrate| format!("dep:{}", it.package);
-    features(crates, &[], own)
+    let extra = |it: &ToolCrate, name: &str| format!("{}/{name}", it.package);
+    features(crates, &[], own, extra)
 }
 
 fn cli_features(crates: &[ToolCrate]) -> String {
     let own = |it: &ToolCrate| format!("hermes-tools/{}", it.feature);
-    features(crates, SERVICES, own)
+    let extra = |it: &ToolCrate, name: &str| format!("hermes-tools/{}-{name}", it.feature);
+    features(crates, SERVICES, own, extra)
 }
 
-/// `default`, the groups and one feature per crate, which turns `own` on. `default` and `full` have
-/// the services too.
-fn features(crates: &[ToolCrate], services: &[&str], own: impl Fn(&ToolCrate) -> String) -> String {
+/// `default`, the groups and one feature per crate, which turns `own` on; then its extras, each of
+/// which turns the crate and `extra` on. `default` and `full` have the services too.
+fn features(
+    crates: &[ToolCrate],
+    services: &[&str],
+    own: impl Fn(&ToolCrate) -> String,
+    extra: impl Fn(&ToolCrate, &str) -> String,
+) -> String {
     let mut out = String::new();
     let mut set = |name: &str, services: &[&str], wants: &dyn Fn(&ToolCrate) -> bool| {
         let members = crates.iter().filter(|it| wants(it)).map(|it| it.feature.as_str());
@@ -82,9 +89,18 @@ fn features(crates: &[ToolCrate], services: &[&str], own: impl Fn(&ToolCrate) ->
     for group in GROUPS {
         set(group, &[], &|it| it.groups.iter().any(|name| name == group));
     }
-    set("full", services, &|_| true);
+    let mut full: Vec<String> = Vec::new();
+    for it in crates {
+        full.push(it.feature.clone());
+        full.extend(it.extra_features().map(|(name, _)| name));
+    }
+    full.extend(services.iter().map(|name| (*name).to_owned()));
+    list(&mut out, "full", &full.iter().map(String::as_str).collect::<Vec<_>>());
     for it in crates {
         list(&mut out, &it.feature, &[&own(it)]);
+        for (name, in_crate) in it.extra_features() {
+            list(&mut out, &name, &[&it.feature, &extra(it, in_crate)]);
+        }
     }
     out
 }

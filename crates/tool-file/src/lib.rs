@@ -1,7 +1,9 @@
 #![doc = include_str!("../docs.md")]
 
 mod args;
+mod detect;
 mod display_text;
+mod document;
 mod fault;
 mod format_gate;
 mod guard;

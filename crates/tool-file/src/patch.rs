@@ -18,7 +18,7 @@ use crate::patch_files::Request;
 use crate::path::{Resolved, resolve};
 use crate::text::{Format, decode, encode};
 use crate::work::Work;
-use crate::{args, display_text, guard, miss, read_file, state};
+use crate::{args, display_text, document, guard, miss, read_file, state};
 
 register! {
     pub static PATCH;
@@ -151,6 +151,7 @@ impl<'a> Target<'a> {
         check_interrupt(work.cx)?;
         let path = &self.path;
         let (content, stat) = read_file::open_text(work, path, self.spelling)?;
+        document::refuse_edit(&path.real)?;
         guard::refuse_unwritable(&path.real, &stat)?;
         if stat.len > MAX_SIZE {
             return Err(Fault::Io.error(format!(

@@ -16,7 +16,7 @@ use crate::format_gate::{self, Gate};
 use crate::path::{Resolved, resolve};
 use crate::text::{Format, decode, encode};
 use crate::work::Work;
-use crate::{display_text, guard, read_file, state};
+use crate::{display_text, document, guard, read_file, state};
 
 /// The largest file whose text is changed; larger ones can be moved and deleted.
 const MAX_SIZE: u64 = 256 * 1024 * 1024;
@@ -289,6 +289,7 @@ impl Disk<'_> {
         };
         display_text::refuse_redaction_marks(old.map(String::as_str), new)?;
         let real = self.real(path);
+        document::refuse_edit(&real)?;
         let gate = format_gate::check(&real, old.map(String::as_str), new);
         if let Gate::Refused(problem) = &gate {
             return Err(Fault::InvalidContent.error(format!("would not parse: {problem}")));

@@ -14,13 +14,13 @@ use serde_json::{Map, Value};
 
 use crate::args::{self, Limits, Paging, normalize_pagination};
 use crate::fault::{Fault, check_interrupt};
-use crate::path::{Resolved, resolve};
+use crate::path::Resolved;
 use crate::shown::Shown;
 use crate::suggest::similar_paths;
 use crate::text::Encoding;
 use crate::window::{Request, Window, read_window};
 use crate::work::Work;
-use crate::{guard, state};
+use crate::{document, guard, state};
 
 register! {
     pub static READ_FILE;
@@ -30,9 +30,10 @@ register! {
         unless told otherwise. When `truncated` is true, `next_offset` is where to go on. An \
         answer holds at most 2000 lines and 100,000 characters, and a line at most 2000 \
         characters; read only the range you need from a long file. The number and the bar are \
-        not part of the file. Any encoding is decoded. Images, archives and other binary files \
-        are refused, as are devices and files that hold secrets. A folder's entries are listed; \
-        for a path that doesn't exist, similar names are suggested.\
+        not part of the file. Any encoding is decoded. Notebooks are shown as their cells, and \
+        Word, Excel, PowerPoint, OpenDocument and PDF files as text where the build can. Images, \
+        archives and other binary files are refused, as are devices and files that hold secrets. \
+        A folder's entries are listed; for a path that doesn't exist, similar names are suggested.\
         [[search_files| To find where something is, use search_files first.]]",
     handler: read_file,
     emoji: "📖",
@@ -89,10 +90,20 @@ fn read_file(args: Args, cx: ToolContext) -> ToolResult {
         max_line_length: limits.max_line_length,
     };
     let work = Work::of(&cx);
-    let path = resolve(&work, spelling)?;
+    let (path, wanted) = document::wanted(&work, spelling)?;
     let mut reading = state::Reading::of(&work, &path.real, offset, limit);
     guard::refuse_device(&path)?;
     guard::refuse_secret(&path)?;
+    if let Some(document) = document::read(&work, &path, spelling, wanted)? {
+        // With outputs, it is another page of the same file.
+        if wanted.outputs {
+            return document.answer(&cx, request);
+        }
+        if let Some(known) = reading.known()? {
+            return Ok(known);
+        }
+        return Ok(reading.extracted(document.answer(&cx, request)?));
+    }
     let (mut content, stat) = open_text(&work, &path, spelling)?;
     let head = sample(&mut *content).map_err(|err| work.io_error("read", &path.real, &err))?;
     refuse_binary(&path, &head)?;
@@ -109,7 +120,8 @@ fn read_file(args: Args, cx: ToolContext) -> ToolResult {
     Ok(reading.shown(answer(window, request, stat.len)))
 }
 
-enum Failure {
+/// Why a stream wasn't read to its end.
+pub(crate) enum Failure {
     Tool(ToolError),
     Io(io::Error),
 }
@@ -225,7 +237,7 @@ fn refuse_binary(path: &Resolved, head: &[u8]) -> Result<(), ToolError> {
     Ok(())
 }
 
-fn answer(window: Window, request: Request, file_size: u64) -> ToolOutput {
+pub(crate) fn answer(window: Window, request: Request, file_size: u64) -> ToolOutput {
     let total = window.total_lines;
     let first = request.offset;
     let next = first.saturating_add(window.shown);

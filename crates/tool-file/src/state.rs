@@ -118,7 +118,20 @@ impl<'a> Reading<'a> {
     }
 
     /// The page was read: this is what is shown of it.
-    pub(crate) fn shown(mut self, mut output: ToolOutput) -> ToolOutput {
+    pub(crate) fn shown(self, output: ToolOutput) -> ToolOutput {
+        self.told(output, lines_shown)
+    }
+
+    /// The page of a document was read, whose lines aren't those of the file.
+    pub(crate) fn extracted(self, output: ToolOutput) -> ToolOutput {
+        self.told(output, |_, _| (RangeInclusive::new(1, 0), 1))
+    }
+
+    fn told(
+        mut self,
+        mut output: ToolOutput,
+        lines_shown: fn(&Map<String, Value>, usize) -> (RangeInclusive<usize>, usize),
+    ) -> ToolOutput {
         let (Some(memory), Some(stamp)) = (&self.memory, self.stamp.take()) else {
             return output;
         };

@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::io::{self, Read};
 
-use encoding_rs::{CoderResult, Decoder, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs::{CoderResult, Decoder, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use hermes_edit::lines::to_lf;
+
+use crate::detect::{Detector, leads_back};
 
 /// How a file's bytes stand for characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,20 +15,21 @@ pub(crate) enum Encoding {
     Utf8,
     Utf16Le,
     Utf16Be,
-    /// Stands in for every encoding of single bytes: each byte is a character and back, so that
-    /// what isn't edited survives.
-    Windows1252,
+    /// One that was guessed. Where no guess fits it is windows-1252, in which each byte is a
+    /// character and back, so that what isn't edited survives.
+    Legacy(&'static encoding_rs::Encoding),
 }
 
 impl Encoding {
     /// The name in results.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Utf8 => "utf-8",
-            Self::Utf16Le => "utf-16le",
-            Self::Utf16Be => "utf-16be",
-            Self::Windows1252 => "windows-1252",
-        }
+    pub(crate) fn name(self) -> String {
+        let encoding = match self {
+            Self::Utf8 => UTF_8,
+            Self::Utf16Le => UTF_16LE,
+            Self::Utf16Be => UTF_16BE,
+            Self::Legacy(encoding) => encoding,
+        };
+        encoding.name().to_ascii_lowercase()
     }
 
     const fn bom(self) -> &'static [u8] {
@@ -34,7 +37,7 @@ impl Encoding {
             Self::Utf8 => b"\xEF\xBB\xBF",
             Self::Utf16Le => b"\xFF\xFE",
             Self::Utf16Be => b"\xFE\xFF",
-            Self::Windows1252 => b"",
+            Self::Legacy(_) => b"",
         }
     }
 
@@ -81,17 +84,37 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<(Cow<'_, str>, Format), NotText> {
             Ok(text) => Cow::Borrowed(text),
             // A UTF-8 mark before bytes of another encoding: the mark is part of the data.
             Err(_) => {
-                let format = Format { encoding: Encoding::Windows1252, bom: false };
-                return Ok((decode_single_bytes(bytes), format));
+                let encoding = if marked.is_some() { WINDOWS_1252 } else { legacy(bytes) };
+                let format = Format { encoding: Encoding::Legacy(encoding), bom: false };
+                return Ok((decode_legacy(bytes, encoding), format));
             }
         },
     };
     Ok((text, format))
 }
 
+/// What bytes without a mark are in that aren't UTF-8. Unlike a reader of some lines, who only
+/// sees the sample, this is about all of them: if they don't all come back, none may be changed.
+fn legacy(bytes: &[u8]) -> &'static encoding_rs::Encoding {
+    let mut detector = Detector::default();
+    detector.push(bytes);
+    match detector.finish() {
+        Encoding::Legacy(encoding) if leads_back(encoding, bytes) => encoding,
+        _ => WINDOWS_1252,
+    }
+}
+
+/// Decodes a part of a text that doesn't cut a character, such as a line.
+pub(crate) fn decode_legacy<'a>(
+    bytes: &'a [u8],
+    encoding: &'static encoding_rs::Encoding,
+) -> Cow<'a, str> {
+    encoding.decode_without_bom_handling(bytes).0
+}
+
 /// Decodes bytes of an unknown encoding of single bytes.
 pub(crate) fn decode_single_bytes(bytes: &[u8]) -> Cow<'_, str> {
-    WINDOWS_1252.decode_without_bom_handling(bytes).0
+    decode_legacy(bytes, WINDOWS_1252)
 }
 
 /// The text as bytes; none when the encoding has no sign for a character in it.
@@ -101,8 +124,8 @@ pub(crate) fn encode(text: &str, format: Format) -> Option<Vec<u8>> {
         Encoding::Utf8 => out.extend_from_slice(text.as_bytes()),
         Encoding::Utf16Le => out.extend(text.encode_utf16().flat_map(u16::to_le_bytes)),
         Encoding::Utf16Be => out.extend(text.encode_utf16().flat_map(u16::to_be_bytes)),
-        Encoding::Windows1252 => {
-            let (bytes, _, unmappable) = WINDOWS_1252.encode(text);
+        Encoding::Legacy(encoding) => {
+            let (bytes, _, unmappable) = encoding.encode(text);
             if unmappable {
                 return None;
             }
@@ -115,39 +138,6 @@ pub(crate) fn encode(text: &str, format: Format) -> Option<Vec<u8>> {
 /// `text` with every line ending in CR LF.
 pub(crate) fn to_crlf(text: &str) -> String {
     to_lf(text).replace('\n', "\r\n")
-}
-
-/// Tells whether a stream of bytes is UTF-8, whatever the pieces it comes in.
-#[derive(Debug, Default)]
-pub(crate) struct Utf8Check {
-    // The start of a character that the last piece cut off.
-    open: Vec<u8>,
-    broken: bool,
-}
-
-impl Utf8Check {
-    pub(crate) fn push(&mut self, mut piece: &[u8]) {
-        while !self.broken && !self.open.is_empty() {
-            let Some((&byte, rest)) = piece.split_first() else { return };
-            self.open.push(byte);
-            piece = rest;
-            match std::str::from_utf8(&self.open) {
-                Ok(_) => self.open.clear(),
-                Err(err) => self.broken = err.error_len().is_some(),
-            }
-        }
-        if self.broken {
-            return;
-        }
-        if let Err(err) = std::str::from_utf8(piece) {
-            self.broken = err.error_len().is_some();
-            self.open.extend_from_slice(piece.get(err.valid_up_to()..).unwrap_or_default());
-        }
-    }
-
-    pub(crate) fn is_utf8(&self) -> bool {
-        !self.broken && self.open.is_empty()
-    }
 }
 
 /// Turns a stream of UTF-16 into UTF-8; what is malformed becomes U+FFFD.
@@ -216,8 +206,8 @@ mod tests {
         for (bytes, text, encoding) in [
             (b"a\n".to_vec(), "a\n", Encoding::Utf8),
             (b"\xEF\xBB\xBFa".to_vec(), "a", Encoding::Utf8),
-            (b"caf\xE9 \x81".to_vec(), "caf\u{e9} \u{81}", Encoding::Windows1252),
-            (b"\xEF\xBB\xBF\xE9".to_vec(), "ï»¿é", Encoding::Windows1252),
+            (b"caf\xE9 \x81".to_vec(), "caf\u{e9} \u{81}", Encoding::Legacy(WINDOWS_1252)),
+            (b"\xEF\xBB\xBF\xE9".to_vec(), "ï»¿é", Encoding::Legacy(WINDOWS_1252)),
             (utf16("ä\n😀", Encoding::Utf16Le), "ä\n😀", Encoding::Utf16Le),
             (utf16("ä\n😀", Encoding::Utf16Be), "ä\n😀", Encoding::Utf16Be),
         ] {
@@ -235,25 +225,8 @@ mod tests {
         assert_eq!(decode(b"a\0b").unwrap_err(), NotText::Nul);
         assert_eq!(decode(b"\xFF\xFEa").unwrap_err(), NotText::Malformed);
         assert_eq!(decode(b"\xFF\xFE\x00\xD8a\0").unwrap_err(), NotText::Malformed);
-        let latin = Format { encoding: Encoding::Windows1252, bom: false };
+        let latin = Format { encoding: Encoding::Legacy(WINDOWS_1252), bom: false };
         assert_eq!(encode("日", latin), None);
-    }
-
-    #[test]
-    fn utf8_is_told_however_it_is_cut() {
-        for (bytes, expected) in [
-            ("aä日😀b".as_bytes(), true),
-            (b"a\xE9b", false),
-            (b"a\xF0\x9F\x98", false),
-            (b"\xED\xA0\x80", false),
-            (b"", true),
-        ] {
-            for size in 1..=bytes.len().max(1) {
-                let mut check = Utf8Check::default();
-                bytes.chunks(size).for_each(|piece| check.push(piece));
-                assert_eq!(check.is_utf8(), expected, "{bytes:?} in pieces of {size}");
-            }
-        }
     }
 
     #[test]

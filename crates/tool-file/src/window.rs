@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 use std::io::{self, Read};
 
-use crate::text::{Encoding, Utf8Check, Utf16Reader, decode_single_bytes};
+use encoding_rs::WINDOWS_1252;
+
+use crate::detect::Detector;
+use crate::text::{Encoding, Utf16Reader, decode_legacy};
 
 /// What stands behind a line that was cut.
 const CUT: &str = "... [truncated]";
@@ -60,13 +63,17 @@ pub(crate) fn read_window<E: From<io::Error>>(
         return Ok(lines.finish(encoding));
     }
     lines.take_all(stream, check)?;
-    let encoding = if lines.utf8.is_utf8() { Encoding::Utf8 } else { Encoding::Windows1252 };
+    let encoding = match std::mem::take(&mut lines.detector).finish() {
+        // Bytes that belie their mark are taken one by one.
+        Encoding::Legacy(_) if marked.is_some() => Encoding::Legacy(WINDOWS_1252),
+        encoding => encoding,
+    };
     Ok(lines.finish(encoding))
 }
 
 struct Lines {
     request: Request,
-    utf8: Utf8Check,
+    detector: Detector,
     /// The lines kept, each no longer than what could be shown of it.
     kept: Vec<Vec<u8>>,
     kept_bytes: usize,
@@ -86,7 +93,7 @@ impl Lines {
         let line_bytes = line_chars.saturating_mul(4);
         Self {
             request,
-            utf8: Utf8Check::default(),
+            detector: Detector::default(),
             kept: Vec::new(),
             kept_bytes: 0,
             line_bytes,
@@ -115,7 +122,7 @@ impl Lines {
     }
 
     fn take(&mut self, piece: &[u8]) {
-        self.utf8.push(piece);
+        self.detector.push(piece);
         let mut rest = piece;
         while !rest.is_empty() {
             if self.is_past_window() {
@@ -199,11 +206,10 @@ impl Lines {
 
 fn show_line(line: &[u8], ended: bool, encoding: Encoding, max_chars: usize) -> String {
     let line = if ended { line.strip_suffix(b"\r").unwrap_or(line) } else { line };
-    let text = if encoding == Encoding::Windows1252 {
-        decode_single_bytes(line)
-    } else {
+    let text = match encoding {
+        Encoding::Legacy(encoding) => decode_legacy(line, encoding),
         // Only the far end of a line that is cut anyway can be malformed.
-        String::from_utf8_lossy(line)
+        _ => String::from_utf8_lossy(line),
     };
     cut_line(&text, max_chars).into_owned()
 }

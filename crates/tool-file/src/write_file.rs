@@ -17,7 +17,7 @@ use crate::format_gate::{self, Gate};
 use crate::path::{Resolved, resolve};
 use crate::text::{Encoding, Format, NotText, decode, encode, to_crlf};
 use crate::work::Work;
-use crate::{args, guard, read_file, state};
+use crate::{args, document, guard, read_file, state};
 
 register! {
     pub static WRITE_FILE;
@@ -73,6 +73,7 @@ fn write_file(args: Args, cx: ToolContext) -> ToolResult {
     let path = resolve(&work, spelling)?;
     guard::refuse_device(&path)?;
     guard::refuse_write(&path, args.cross_profile)?;
+    document::refuse_edit(&path.real)?;
     display_text::refuse_display_text(content)?;
     check_interrupt(&cx)?;
 
@@ -110,7 +111,8 @@ fn write_file(args: Args, cx: ToolContext) -> ToolResult {
     if let Some(lint) = gate.lint() {
         put("lint", lint);
     }
-    let warnings: Vec<&str> = encoding_warning.into_iter().chain(committed.warnings).collect();
+    let warnings: Vec<&str> =
+        encoding_warning.as_deref().into_iter().chain(committed.warnings).collect();
     if !warnings.is_empty() {
         put("warning", warnings.join("; ").into());
     }
@@ -201,7 +203,7 @@ impl Before {
     }
 
     /// The new content in the manner of the old one.
-    fn encode(&self, content: &str) -> (Vec<u8>, Option<&'static str>) {
+    fn encode(&self, content: &str) -> (Vec<u8>, Option<String>) {
         let converted = if self.crlf { to_crlf(content) } else { content.to_owned() };
         // A mark in the content replaces the file's own.
         let body = match converted.strip_prefix('\u{feff}') {
@@ -215,10 +217,11 @@ impl Before {
         let bytes = encode(body, utf8).unwrap_or_else(|| body.as_bytes().to_vec());
         (
             bytes,
-            Some(
-                "the file's old encoding (read as windows-1252) has no sign for some of the new \
-                 characters, so the file is UTF-8 now",
-            ),
+            Some(format!(
+                "the file's old encoding (read as {}) has no sign for some of the new characters, so \
+                 the file is UTF-8 now",
+                self.format.encoding.name()
+            )),
         )
     }
 }

@@ -52,6 +52,7 @@ fn a_tool_is_in_its_crates_toolset() {
         toolset: "x".into(),
         default: false,
         groups: vec![],
+        extras: vec![],
     };
     let all =
         [at("a", "x", "tool-x", 1), at("b", "y", "tool-x", 2), at("c", "x", "hermes-agent", 3)];

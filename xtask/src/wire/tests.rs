@@ -80,6 +80,22 @@ hermes-tool-web-search = { path = \"../tool-web-search\", optional = true }
 }
 
 #[test]
+fn extras_of_a_crate_are_offered_and_full_has_them() {
+    let meta = "toolset = \"file\"\nextras = [\"pdf\"]\n[features]\npdf = []";
+    let (_folder, project) = workspace(&[("file", meta)]);
+    run(&project, Mode::Write).unwrap();
+    for (manifest, line) in [
+        ("hermes-tools", "file-pdf = [\"file\", \"hermes-tool-file/pdf\"]\n"),
+        ("hermes-cli", "file-pdf = [\"file\", \"hermes-tools/file-pdf\"]\n"),
+        ("hermes-tools", "full = [\"file\", \"file-pdf\"]\n"),
+        ("hermes-tools", "default = []\n"),
+    ] {
+        let text = text(&project, &format!("crates/{manifest}/Cargo.toml"));
+        assert!(text.contains(line), "{text}");
+    }
+}
+
+#[test]
 fn check_fails_until_a_new_or_removed_crate_is_wired() {
     let (_folder, project) = workspace(&[FILE]);
     run(&project, Mode::Write).unwrap();

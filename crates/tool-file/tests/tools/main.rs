@@ -3,6 +3,7 @@
 #![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests aren't seen as tests")]
 
 mod declarations;
+mod documents;
 mod guards;
 mod patch;
 mod patch_files;
