@@ -80,7 +80,7 @@ fn tree(root: &Path) {
     }
     write(b"crlf", b"a\r\nneedle\r\nb needle\r\n");
     write(b"nul", b"needle\n\0");
-    let mut far = b"needle\n".repeat(50_000);
+    let mut far = b"needle\n".repeat(15_000);
     far.push(0);
     write(b"far-nul", &far);
     write(b"latin", b"caf\xE9 needle\n");
