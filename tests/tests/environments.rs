@@ -1,6 +1,8 @@
 //! The cases of the file tools in environments: what comes out is the same as on the host.
 
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
+#![expect(clippy::print_stdout, reason = "tells what was left out")]
 
 use std::path::Path;
 

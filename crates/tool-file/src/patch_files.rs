@@ -133,7 +133,7 @@ impl<'a> Request<'a> {
             put("warning", warnings.join("; ").into());
         }
         let outside: BTreeSet<String> =
-            self.disk.paths.values().filter_map(|path| path.outside_warning()).collect();
+            self.disk.paths.values().filter_map(Resolved::outside_warning).collect();
         if !outside.is_empty() {
             put("_warning", outside.into_iter().collect::<Vec<_>>().join(" | ").into());
         }

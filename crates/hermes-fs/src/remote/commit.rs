@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -36,7 +37,10 @@ impl Held for Turn<'_> {
             return Err(FsError::Unsupported(reason.to_owned()).into());
         }
         let answer = self.fs.ask(script, &base64::encode(&contents), &|| true);
-        let answer = answer.map_err(|err| FsError::io("write", named(plan), err))?;
+        let answer = answer.map_err(|err| {
+            let message = format!("{err}; whether it was done isn't known, so look at it");
+            FsError::io("write", named(plan), io::Error::new(err.kind(), message))
+        })?;
         if let Some(cause) = reply::failure(&answer) {
             let mut left = Vec::new();
             let mut parts = answer.into_iter().skip_while(|part| part.head != "left");

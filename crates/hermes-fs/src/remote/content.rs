@@ -49,7 +49,9 @@ impl<'a> RemoteContent<'a> {
         go: GoesOn<'a>,
     ) -> Self {
         let file = format!("{} {}", stat.inode, stat.device);
-        let is_last = (here.len() as u64) < PIECE;
+        let len = here.len() as u64;
+        // The kernel's own files have no length.
+        let is_last = len < PIECE || len == stat.len;
         Self { fs, path, file, go, at: 0, here, start: 0, is_last }
     }
 

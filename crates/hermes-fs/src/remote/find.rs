@@ -90,7 +90,7 @@ impl RemoteFs {
     ) -> Result<Files, FsError> {
         let Listed { paths, unreadable, limit, by_find } = self.list_files(query, true, go)?;
         let warning = by_find.then(|| {
-            "searched with find, since rg isn't installed there: slower, and hidden files are \
+            "searched with find, since there is no rg: slower, and hidden files are \
              passed over even where an ignore rule lets them through"
                 .to_owned()
         });
@@ -140,7 +140,7 @@ impl RemoteFs {
                 "unreadable" => listed.unreadable = number(&part),
                 "rules" => {
                     let text = answer.next().map(|text| text.bytes).unwrap_or_default();
-                    around.push(Around { path: straight(part.path()), text });
+                    around.push(Around { path: straight(&part.path()), text });
                 }
                 _ => {}
             }
@@ -148,7 +148,7 @@ impl RemoteFs {
         if listed.by_find {
             let rules = Rules::new(root, &around);
             for path in &mut listed.paths {
-                *path = straight(std::mem::take(path));
+                *path = straight(path);
             }
             listed.paths.retain(|path| rules.lets_through(path, query.glob));
         }
@@ -224,6 +224,6 @@ fn paths(list: &[u8]) -> Vec<PathBuf> {
 }
 
 /// A path without the dot that `find` started from.
-fn straight(path: PathBuf) -> PathBuf {
+fn straight(path: &Path) -> PathBuf {
     path.components().collect()
 }

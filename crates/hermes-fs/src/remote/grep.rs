@@ -53,7 +53,7 @@ impl RemoteFs {
         tally.scan.limit = limit;
         tally.scan.searched = Some(paths.len());
         tally.scan.warning = Some(
-            "searched with grep, since rg isn't installed there: slower, files above 8 MiB are left \
+            "searched with grep, since there is no rg that could do it: slower, files above 8 MiB are left \
              out, and hidden files are passed over even where an ignore rule lets them through"
                 .to_owned(),
         );

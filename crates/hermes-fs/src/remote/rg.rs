@@ -24,7 +24,7 @@ errors=$(mktemp -- "${TMPDIR:-/tmp}/hermes-XXXXXX" 2>/dev/null) || errors=/dev/n
 search() {
   say events; { rg --no-config --no-ignore-global --json --no-mmap --crlf --case-sensitive --regex-size-limit=16M --dfa-size-limit=16M "$@" 2>"$errors"; } | head -c "$len" | base64
   [ "$errors" = /dev/null ] && return
-  tell complaints "$(head -c 4096 < "$errors")"; tell unreadable "$(grep -c . "$errors")"; rm -f -- "$errors"
+  tell unreadable "$(grep -c . "$errors")"; rm -f -- "$errors"
 }
 "#;
 
@@ -43,7 +43,7 @@ struct File {
 }
 
 impl RemoteFs {
-    /// None when there is no `rg`.
+    /// None when there is no `rg` that can do it.
     pub(super) fn scan_with_rg(
         &self,
         query: &ContentQuery<'_>,
@@ -80,13 +80,9 @@ impl RemoteFs {
                 told.take(&event);
             }
         }
-        let complaints = find("complaints").map(|part| String::from_utf8_lossy(&part.bytes));
-        let complaints = complaints.unwrap_or_default();
-        if told.searched.is_none() && events.is_empty() && !complaints.trim().is_empty() {
-            let reason = complaints.lines().last().unwrap_or_default();
-            return Err(FsError::Unsupported(format!(
-                "rg can't search with this pattern there: {reason}"
-            )));
+        if events.is_empty() {
+            // It doesn't take the pattern or an option: it is another version.
+            return Ok(None);
         }
         let mut tally = Tally::new(query.unit, query.cap);
         tally.scan.searched = told.searched;

@@ -43,7 +43,8 @@ impl Script {
         }
         let mut format = String::new();
         for &byte in bytes {
-            if byte.is_ascii_alphanumeric() || b"/._- ".contains(&byte) {
+            // A minus in front would be an option.
+            if byte.is_ascii_alphanumeric() || b"/._ ".contains(&byte) {
                 format.push(char::from(byte));
             } else {
                 let _ = write!(format, "\\{byte:03o}");
@@ -136,7 +137,8 @@ pub(super) fn path_of(bytes: Vec<u8>) -> PathBuf {
     name_of(bytes).into()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use pretty_assertions::assert_eq;
@@ -158,7 +160,7 @@ mod tests {
             assert_eq!(script.word(bytes), word);
         }
         assert_eq!(
-            &script.text[start..],
+            script.text.get(start..).unwrap(),
             "q1=$(printf 'a\\012x'); q1=${q1%x}\nq2=$(printf '\\377\\045x'); q2=${q2%x}\n\
              q3=$(printf '\\303\\244x'); q3=${q3%x}\n"
         );

@@ -7,14 +7,16 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hermes_fs::{
-    CommitError, Committed, FileBackend, FsError, Move, Old, Plan, RemoteFs, Removal, Write,
+    Closed, CommitError, Committed, FileBackend, FsError, Move, Old, Plan, RemoteFs, Removal, Write,
 };
 use pretty_assertions::assert_eq;
 
 use crate::World;
 use crate::looking::ODD_NAMES;
+use crate::shell::ProcessShell;
 
 const GO: &(dyn Fn() -> bool + Sync) = &|| true;
 
@@ -242,4 +244,68 @@ fn too_many_files_are_refused_before_anything_is_done() {
         commit(fs, &writes((0..60).map(new).collect())).unwrap();
         assert_eq!(fs::read_dir(root).unwrap().count(), 60);
     });
+}
+
+/// Files and folders with permissions that don't allow everything. Root may do everything, so this
+/// is another user; and only root can be that.
+#[test]
+fn what_permissions_leave_is_done() {
+    const NOBODY: u32 = 65_534;
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let own = |path: &Path, user: u32, mode: u32| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        std::os::unix::fs::chown(path, Some(user), Some(user)).is_ok()
+    };
+    fs::create_dir(root.join("closed")).unwrap();
+    for path in ["closed/f", "foreign", "unwritable", "unreadable"] {
+        fs::write(root.join(path), "old").unwrap();
+    }
+    if !own(&root.join("foreign"), 12_345, 0o666) || !own(&root, NOBODY, 0o755) {
+        println!("this isn't root: it is left out");
+        return;
+    }
+    for (path, mode) in
+        [("closed/f", 0o644), ("closed", 0o555), ("unwritable", 0o444), ("unreadable", 0o200)]
+    {
+        own(&root.join(path), NOBODY, mode);
+    }
+    let shell = ProcessShell::new("/bin/sh", "/usr/bin:/bin", &root).by_user(NOBODY);
+    let fs = RemoteFs::new(Arc::new(shell));
+
+    let folder = commit(&fs, &writes(vec![write(&fs, root.join("closed/f"), b"new one")])).unwrap();
+    assert!(folder.warnings[0].contains("the folder can't be written to"), "{folder:?}");
+    let owner = commit(&fs, &writes(vec![write(&fs, root.join("foreign"), b"new")])).unwrap();
+    assert!(owner.warnings[0].contains("another user"), "{owner:?}");
+    for path in ["closed/f", "foreign"] {
+        assert!(fs::read(root.join(path)).unwrap().starts_with(b"new"), "{path}");
+    }
+    assert_eq!(fs::metadata(root.join("foreign")).unwrap().uid(), 12_345);
+
+    let closed = |path: &str| fs.stat(&root.join(path), GO).unwrap().closed;
+    assert_eq!(closed("unwritable"), Some(Closed::Permissions));
+    assert_eq!(closed("unreadable"), None);
+    let err = fs.open(&root.join("unreadable"), GO).err().unwrap();
+    assert_eq!(err.kind(), std::io::ErrorKind::PermissionDenied);
+    // What can't be read may be replaced.
+    let path = root.join("unreadable");
+    let stat = fs.stat(&path, GO).unwrap();
+    let old = Some(Old { stat: stat.clone(), bytes: None });
+    let like = Some((path.clone(), stat));
+    let blind = Write { path: path.clone(), old, like, bytes: b"new".to_vec() };
+    commit(&fs, &writes(vec![blind])).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+
+    let new = Write { path: root.join("closed/new"), old: None, like: None, bytes: vec![] };
+    let err = commit(&fs, &writes(vec![new])).unwrap_err();
+    assert!(
+        matches!(&err.cause, FsError::Io { source, .. }
+        if source.kind() == std::io::ErrorKind::PermissionDenied),
+        "{err:?}"
+    );
+    let removal = Removal { path: root.join("closed/f"), old: None };
+    let err = commit(&fs, &Plan { removals: vec![removal], ..Plan::default() }).unwrap_err();
+    assert!(matches!(err.cause, FsError::Io { verb: "remove", .. }), "{err:?}");
+    assert_eq!(fs::read_dir(&root).unwrap().count(), 4);
+    assert_eq!(fs::read_dir(root.join("closed")).unwrap().count(), 1);
 }

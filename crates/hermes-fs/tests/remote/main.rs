@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "helpers of tests aren't seen as tests")]
+#![expect(clippy::print_stdout, reason = "tells what was left out")]
 
 mod changes;
 mod looking;

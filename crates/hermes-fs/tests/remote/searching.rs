@@ -106,6 +106,7 @@ fn lines_are_those_that_the_host_finds() {
             ("", "src", None),
             (".", "odd", None),
             ("a'b|ne+dle", ".", None),
+            ("-ä|-v|\u{fffd}", ".", None),
             ("needle", ".", Some("*.rs")),
             ("needle", ".", Some("!*.rs")),
             ("needle", ".", Some("*.log")),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,6 +14,7 @@ use hermes_fs::{Ran, Run, Shell};
 pub(crate) struct ProcessShell {
     program: PathBuf,
     env: BTreeMap<String, String>,
+    user: Option<u32>,
     /// How many scripts it ran.
     runs: AtomicUsize,
 }
@@ -22,11 +24,18 @@ impl ProcessShell {
     pub(crate) fn new(program: impl Into<PathBuf>, path: &str, home: &Path) -> Self {
         let env = [("PATH", path.to_owned()), ("HOME", home.display().to_string())];
         let env = env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        Self { program: program.into(), env, runs: AtomicUsize::new(0) }
+        Self { program: program.into(), env, user: None, runs: AtomicUsize::new(0) }
+    }
+
+    /// The same as another user, which only root may be.
+    #[allow(dead_code, reason = "test programs use a part of this file each")]
+    pub(crate) fn by_user(mut self, user: u32) -> Self {
+        self.user = Some(user);
+        self
     }
 
     /// How many scripts it ran.
-    #[allow(dead_code, reason = "some users of this file don't count")]
+    #[allow(dead_code, reason = "test programs use a part of this file each")]
     pub(crate) fn runs(&self) -> usize {
         self.runs.load(Ordering::Relaxed)
     }
@@ -42,6 +51,9 @@ impl Shell for ProcessShell {
         assert!(run.script.bytes().all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte)));
         #[expect(clippy::disallowed_methods, reason = "a stand-in for an environment")]
         let mut command = Command::new(&self.program);
+        if let Some(user) = self.user {
+            command.uid(user).gid(user);
+        }
         let mut child = command
             .args(["-c", run.script])
             .env_clear()
@@ -93,6 +105,7 @@ fn drain(pipe: Option<impl Read>) -> Vec<u8> {
 
 /// The search path without `rg`, so that `grep` and `find` are used. The programs are linked in a
 /// folder below `dir`.
+#[allow(dead_code, reason = "test programs use a part of this file each")]
 pub(crate) fn without_rg(dir: &Path) -> String {
     let bin = dir.join("plain-bin");
     if std::fs::create_dir(&bin).is_ok() {
@@ -134,6 +147,7 @@ pub(crate) fn without_rg(dir: &Path) -> String {
 
 /// A busybox and a search path with nothing but its applets, below `dir`; none where there is no
 /// busybox. `HERMES_TEST_BUSYBOX` names one that isn't installed.
+#[allow(dead_code, reason = "test programs use a part of this file each")]
 pub(crate) fn busybox(dir: &Path) -> Option<(PathBuf, String)> {
     let found = tool("HERMES_TEST_BUSYBOX", "busybox")?;
     let bin = dir.join("busybox-bin");
@@ -149,6 +163,7 @@ pub(crate) fn busybox(dir: &Path) -> Option<(PathBuf, String)> {
 
 /// A search path with `rg` in front; none where there is no `rg`. `HERMES_TEST_RG` names one that
 /// isn't installed.
+#[allow(dead_code, reason = "test programs use a part of this file each")]
 pub(crate) fn with_rg(dir: &Path) -> Option<String> {
     let found = tool("HERMES_TEST_RG", "rg")?;
     let bin = dir.join("rg-bin");
@@ -157,6 +172,7 @@ pub(crate) fn with_rg(dir: &Path) -> Option<String> {
     Some(format!("{}:/usr/bin:/bin", bin.display()))
 }
 
+#[allow(dead_code, reason = "test programs use a part of this file each")]
 fn tool(variable: &str, name: &str) -> Option<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "a setting of the tests alone")]
     let named = std::env::var_os(variable).map(PathBuf::from);

@@ -3,10 +3,15 @@
 #![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests aren't seen as tests")]
 
 mod declarations;
+#[cfg(unix)]
+mod elsewhere;
 mod guards;
 mod patch;
 mod patch_files;
 mod read;
 mod search;
+#[cfg(unix)]
+#[path = "../../../hermes-fs/tests/remote/shell.rs"]
+mod shell;
 mod world;
 mod write;
