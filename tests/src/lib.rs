@@ -12,7 +12,12 @@
 
 mod bind;
 mod compare;
+#[cfg(unix)]
+pub mod environment;
 pub mod fixture;
 pub mod pending;
 pub mod runner;
+#[cfg(unix)]
+#[path = "../../crates/hermes-fs/tests/remote/shell.rs"]
+mod shell;
 mod world;

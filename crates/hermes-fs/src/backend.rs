@@ -143,6 +143,9 @@ pub trait FileBackend: Send + Sync {
     /// As [`scan`](Self::scan).
     fn files(&self, query: &FileQuery<'_>, go: GoesOn<'_>) -> Result<Files, FsError>;
 
-    /// Finds out when each of the files was changed, as far as that isn't known yet.
-    fn date(&self, files: &mut [Found]);
+    /// Finds out when each of the files was changed, as far as that can be.
+    ///
+    /// # Errors
+    /// The file system can't be reached.
+    fn date(&self, files: &mut [Found], go: GoesOn<'_>) -> io::Result<()>;
 }

@@ -121,5 +121,5 @@ pub(crate) fn interrupt() -> io::Error {
 }
 
 pub(crate) fn is_interrupt(err: &io::Error) -> bool {
-    err.get_ref().is_some_and(|inner| inner.is::<Interrupt>())
+    err.get_ref().and_then(|inner| inner.downcast_ref::<Interrupt>()).is_some()
 }

@@ -23,6 +23,7 @@ use crate::search::tally::Tally;
 use crate::search::{ContentQuery, FileQuery, Files, Found, Hit, Limit, Row, Scan};
 use crate::secrets::hidden;
 use crate::stat::{Closed, Stat};
+pub(crate) use content::search_bytes;
 
 /// How many files are searched between two looks at what was found.
 const BATCH: usize = 512;
@@ -182,11 +183,12 @@ impl FileBackend for LocalFs {
         walk::files(self, query, go)
     }
 
-    fn date(&self, files: &mut [Found]) {
+    fn date(&self, files: &mut [Found], _: GoesOn<'_>) -> io::Result<()> {
         for file in files.iter_mut().filter(|file| file.modified.is_none()) {
             let metadata = std::fs::symlink_metadata(&file.path).ok();
             file.modified = metadata.and_then(|metadata| metadata.modified().ok());
         }
+        Ok(())
     }
 }
 

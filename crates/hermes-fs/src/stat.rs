@@ -45,6 +45,8 @@ pub struct Stat {
     pub gid: u32,
     /// Why it can't be written to; none if it can, as far as is known.
     pub closed: Option<Closed>,
+    /// What tells whether it has changed, in the words of the environment that it is in.
+    pub(crate) told: Option<Box<str>>,
 }
 
 /// Tells one state of a file from another, without its content.
@@ -100,6 +102,7 @@ impl Stat {
                 uid: metadata.uid(),
                 gid: metadata.gid(),
                 closed: None,
+                told: None,
             }
         }
         #[cfg(not(unix))]
@@ -109,7 +112,8 @@ impl Stat {
             let created = created.map_or(0, |it| u64::try_from(it.as_nanos()).unwrap_or(u64::MAX));
             let mode = if metadata.permissions().readonly() { 0o444 } else { 0o666 };
             let (device, inode, links, uid, gid) = (0, created, 1, 0, 0);
-            Self { kind, len, modified, device, inode, links, mode, uid, gid, closed: None }
+            let (closed, told) = (None, None);
+            Self { kind, len, modified, device, inode, links, mode, uid, gid, closed, told }
         }
     }
 }

@@ -32,7 +32,6 @@ pub(crate) enum Fault {
     AlreadyExists,
     Conflict,
     BadRegex,
-    Unsupported,
     Io,
     Timeout,
     Cancelled,
@@ -65,7 +64,6 @@ impl Fault {
             Self::AlreadyExists => "already_exists",
             Self::Conflict => "conflict",
             Self::BadRegex => "bad_regex",
-            Self::Unsupported => "unsupported",
             Self::Io => "io",
             Self::Timeout => "timeout",
             Self::Cancelled => "cancelled",
@@ -78,7 +76,6 @@ impl Fault {
             Self::Conflict | Self::AlreadyExists => ErrorKind::Conflict,
             Self::Device | Self::Blocked | Self::Denied | Self::SoftGuard => ErrorKind::Denied,
             Self::Io | Self::RolledBack => ErrorKind::Internal,
-            Self::Unsupported => ErrorKind::Unavailable,
             Self::Timeout => ErrorKind::Timeout,
             Self::Cancelled => ErrorKind::Cancelled,
             _ => ErrorKind::InvalidArguments,
@@ -97,6 +94,7 @@ pub(crate) fn io_error(verb: &str, path: &Path, err: &io::Error) -> ToolError {
         io::ErrorKind::NotFound => Fault::NotFound,
         io::ErrorKind::PermissionDenied => Fault::Denied,
         io::ErrorKind::IsADirectory => Fault::IsDirectory,
+        io::ErrorKind::TimedOut => Fault::Timeout,
         io::ErrorKind::WouldBlock => {
             return Fault::Device.error(format!(
                 "can't {verb} {}: it gives no data now, and isn't waited for",
@@ -116,7 +114,6 @@ pub(crate) fn of_file_system(err: &FsError) -> ToolError {
         FsError::Owner(_) => Fault::Denied,
         FsError::Exists(_) => Fault::AlreadyExists,
         FsError::Interrupted => Fault::Cancelled,
-        FsError::Unsupported(_) => Fault::Unsupported,
         _ => Fault::Io,
     };
     fault.error(err.to_string())

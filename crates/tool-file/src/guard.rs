@@ -68,7 +68,8 @@ pub(crate) fn places(cx: &ToolContext, remote: Option<&Path>, cwd: &Path) -> Pla
         None => (home, hermes),
     };
     let safe_roots = settings.env(SAFE_ROOT).unwrap_or_default();
-    Places::new(home, &hermes).with_safe_roots(safe_roots, cwd)
+    let places = Places::new(home, &hermes).with_safe_roots(safe_roots, cwd);
+    if remote.is_some() { places.in_container() } else { places }
 }
 
 fn target(path: &Resolved) -> Target {

@@ -135,7 +135,7 @@ impl<'a> Request<'a> {
             put("warning", warnings.join("; ").into());
         }
         let outside: BTreeSet<String> =
-            self.disk.paths.values().filter_map(|path| path.outside_warning()).collect();
+            self.disk.paths.values().filter_map(Resolved::outside_warning).collect();
         let told: Vec<String> = stale.into_iter().chain(outside).collect();
         if !told.is_empty() {
             put("_warning", told.join(" | ").into());

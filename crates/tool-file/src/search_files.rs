@@ -20,7 +20,7 @@ use crate::guard;
 use crate::path::resolve;
 use crate::read_file;
 use crate::search::excerpt::excerpt;
-use crate::search::names::NamePattern;
+use crate::search::names::{NamePattern, newest_first};
 use crate::search::page::page;
 use crate::search::render;
 use crate::search::root::Root;
@@ -265,7 +265,10 @@ impl Search<'_> {
         let files = self.work.backend.files(&query, self.work.go());
         let Files { entries, unreadable, limit, warning } =
             files.map_err(|err| self.work.error(&err))?;
-        let mut found = pattern.select(&*self.work.backend, &self.root.real, entries);
+        let mut found = pattern.select(&self.root.real, entries);
+        let dated = self.work.backend.date(&mut found, self.work.go());
+        dated.map_err(|err| self.work.io_error("search", &self.root.real, &err))?;
+        newest_first(&mut found);
         let all = found.len();
         let paths: Vec<_> = found.iter().map(|file| file.path.as_path()).collect();
         let mut hidden = self.work.hidden(self.places, &paths).into_iter();

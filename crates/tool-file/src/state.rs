@@ -130,7 +130,7 @@ impl<'a> Reading<'a> {
     fn told(
         mut self,
         mut output: ToolOutput,
-        lines_shown: fn(&Map<String, Value>, usize) -> (RangeInclusive<usize>, usize),
+        lines_shown: fn(&Map<String, Value>, usize) -> SeenLines,
     ) -> ToolOutput {
         let (Some(memory), Some(stamp)) = (&self.memory, self.stamp.take()) else {
             return output;
@@ -164,8 +164,11 @@ impl Drop for Reading<'_> {
     }
 }
 
-/// The lines of the file that a result shows, and how many the file has.
-fn lines_shown(result: &Map<String, Value>, offset: usize) -> (RangeInclusive<usize>, usize) {
+/// The lines of a file that were seen, and how many it has.
+type SeenLines = (RangeInclusive<usize>, usize);
+
+/// The lines of the file that a result shows.
+fn lines_shown(result: &Map<String, Value>, offset: usize) -> SeenLines {
     let number = |key: &str| {
         let number = result.get(key).and_then(Value::as_u64)?;
         usize::try_from(number).ok()

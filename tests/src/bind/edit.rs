@@ -8,6 +8,7 @@ use hermes_edit::{Refusal, closest_lines as closest, replace};
 use hermes_registry::{Invocation, Tool, ToolContext};
 use serde_json::{Map, Value, json};
 
+use super::file_tools::working_there;
 use super::{Binding, text};
 
 pub(crate) const AREA: &[(&str, Binding)] = &[
@@ -73,7 +74,7 @@ fn v4a_apply(input: &Value, expect: &Value) -> Result<(), String> {
     create(dir.path(), files)?;
     let spec = hermes_tool_file::tools().iter().find(|spec| spec.name == "patch");
     let args = json!({"mode": "patch", "patch": text(input, "patch")?});
-    let cx = ToolContext::new(dir.path());
+    let cx = working_there(ToolContext::new(dir.path()), dir.path());
     let Some(Invocation::Blocking(run)) = spec.map(|spec| Tool::linked(spec).start(args, cx))
     else {
         return Err("there is no `patch` that blocks".to_owned());

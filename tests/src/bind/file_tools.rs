@@ -3,7 +3,9 @@
 mod sequence;
 pub(super) mod tree;
 
-use hermes_registry::{Invocation, Tool, ToolContext};
+use std::path::Path;
+
+use hermes_registry::{Invocation, Services, Tool, ToolContext};
 use hermes_tool_file::{Paging, normalize_pagination as normalize};
 use serde_json::{Map, Value, json};
 
@@ -39,6 +41,7 @@ fn run(tool: &str, input: &Value, expect: &Value) -> Result<(), String> {
     let home = Home::new(input)?;
     let tree = Tree::new(&home, input.get("files").unwrap_or(&Value::Null))?;
     let cx = ToolContext::new(tree.path()).with_settings(home.settings(input));
+    let cx = working_there(cx, home.path());
     let args = home.filled(input.get("args").unwrap_or(&Value::Null));
     let answer = call(tool, args, cx)?;
 
@@ -53,6 +56,16 @@ fn run(tool: &str, input: &Value, expect: &Value) -> Result<(), String> {
     tree.check(&home, after.unwrap_or(&Map::new()), closed)?;
     let expected = expect.as_object().ok_or("the expectation is no object")?;
     expected.iter().try_for_each(|(key, wanted)| check(key, wanted, expect, &answer))
+}
+
+/// The same call, on the file system of the environment that the cases are run in.
+pub(super) fn working_there(cx: ToolContext, home: &Path) -> ToolContext {
+    #[cfg(unix)]
+    if let Some(workplaces) = crate::environment::workplaces(home) {
+        return cx.with_services(Services::new().with(workplaces));
+    }
+    let _ = home;
+    cx
 }
 
 /// The answer as the model sees it.

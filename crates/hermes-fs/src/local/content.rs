@@ -89,6 +89,21 @@ pub(super) fn rows(
     Ok(sink.rows.finish())
 }
 
+/// The rows of a content that is at hand.
+pub(crate) fn search_bytes(
+    pattern: &Pattern,
+    bytes: &[u8],
+    context: usize,
+    rows: Rows,
+) -> io::Result<Vec<Row>> {
+    if holds_nul(bytes)? {
+        return Ok(Vec::new());
+    }
+    let mut sink = Collector { matcher: &pattern.matcher, rows };
+    searcher(pattern, context).search_reader(&pattern.matcher, bytes, &mut sink)?;
+    Ok(sink.rows.finish())
+}
+
 fn search<S: Sink<Error = io::Error>>(
     searcher: &mut Searcher,
     pattern: &Pattern,

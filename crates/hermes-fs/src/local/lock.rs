@@ -123,7 +123,8 @@ pub(super) fn is_same_file(a: &Stat, b: &Stat) -> bool {
     (a.device, a.inode) == (b.device, b.inode)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;

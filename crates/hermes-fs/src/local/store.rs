@@ -216,7 +216,8 @@ fn write_from_start(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::local::lock::Locks;

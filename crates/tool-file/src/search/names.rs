@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use globset::{GlobBuilder, GlobMatcher};
-use hermes_fs::FileBackend;
 use hermes_fs::search::Found;
 use hermes_registry::ToolError;
 
@@ -42,13 +41,8 @@ impl NamePattern {
         Ok(if pattern.contains('/') { Self::Path(glob) } else { Self::Base(glob) })
     }
 
-    /// The files that fit, newest first, then by path.
-    pub(crate) fn select(
-        &self,
-        backend: &dyn FileBackend,
-        root: &Path,
-        mut files: Vec<Found>,
-    ) -> Vec<Found> {
+    /// The files that fit.
+    pub(crate) fn select(&self, root: &Path, mut files: Vec<Found>) -> Vec<Found> {
         match self {
             Self::Any => {}
             Self::Base(glob) => files.retain(|file| glob.is_match(base(file))),
@@ -67,11 +61,14 @@ impl NamePattern {
                 }
             }
         }
-        backend.date(&mut files);
-        let time = |file: &Found| file.modified.unwrap_or(SystemTime::UNIX_EPOCH);
-        files.sort_by(|a, b| time(b).cmp(&time(a)).then_with(|| a.path.cmp(&b.path)));
         files
     }
+}
+
+/// Puts dated files in order: newest first, then by path.
+pub(crate) fn newest_first(files: &mut [Found]) {
+    let time = |file: &Found| file.modified.unwrap_or(SystemTime::UNIX_EPOCH);
+    files.sort_by(|a, b| time(b).cmp(&time(a)).then_with(|| a.path.cmp(&b.path)));
 }
 
 fn base(file: &Found) -> &OsStr {
@@ -81,8 +78,8 @@ fn base(file: &Found) -> &OsStr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermes_fs::LocalFs;
     use hermes_fs::search::FileQuery;
+    use hermes_fs::{FileBackend, LocalFs};
     use pretty_assertions::assert_eq;
     use std::time::{Duration, Instant};
 
@@ -114,7 +111,9 @@ mod tests {
             let deadline = Instant::now() + Duration::from_secs(60);
             let (fs, query) = (LocalFs::default(), FileQuery { root, glob: None, deadline });
             let files = fs.files(&query, &|| true).unwrap();
-            let found = NamePattern::parse(pattern).unwrap().select(&fs, root, files.entries);
+            let mut found = NamePattern::parse(pattern).unwrap().select(root, files.entries);
+            fs.date(&mut found, &|| true).unwrap();
+            newest_first(&mut found);
             let found: Vec<_> =
                 found.iter().map(|file| file.path.strip_prefix(root).unwrap()).collect();
             let expected: Vec<_> = expected.iter().map(Path::new).collect();

@@ -4,11 +4,16 @@
 
 mod declarations;
 mod documents;
+#[cfg(unix)]
+mod elsewhere;
 mod guards;
 mod patch;
 mod patch_files;
 mod read;
 mod search;
+#[cfg(unix)]
+#[path = "../../../hermes-fs/tests/remote/shell.rs"]
+mod shell;
 mod state;
 mod world;
 mod write;

@@ -142,3 +142,33 @@ fn one_of_several_processes() {
         check(&result, &json!({"success": true}));
     }
 }
+
+#[test]
+fn edits_of_many_threads_in_the_same_and_in_other_files_are_all_kept() {
+    let lines: String = (0..16).map(|n| format!("line {n} old\n")).collect();
+    let own: Vec<String> = (0..16).map(|n| format!("own{n}")).collect();
+    let files = own.iter().map(|name| (name.as_str(), lines.as_bytes()));
+    let files: Vec<_> = files.chain([("shared", lines.as_bytes())]).collect();
+    let world = World::new(&files);
+    std::thread::scope(|scope| {
+        for (n, own) in own.iter().enumerate() {
+            let world = &world;
+            scope.spawn(move || {
+                for path in ["shared", own, own] {
+                    let args = json!({
+                        "mode": "replace", "path": path,
+                        "old_string": format!("line {n} old"),
+                        "new_string": format!("line {n} old new"),
+                    });
+                    check(&world.call("patch", args), &json!({"success": true}));
+                }
+            });
+        }
+    });
+    assert_eq!(world.bytes("shared"), lines.replace("old", "old new").as_bytes());
+    for (n, own) in own.iter().enumerate() {
+        let changed = format!("line {n} old new new\n");
+        let expected = lines.replace(&format!("line {n} old\n"), &changed);
+        assert_eq!(world.bytes(own), expected.as_bytes());
+    }
+}

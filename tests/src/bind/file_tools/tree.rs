@@ -36,6 +36,10 @@ impl Home {
         Ok(Self { _dir: dir, path, profile })
     }
 
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     fn fill(&self, text: &str) -> String {
         let home = self.path.display().to_string();
         text.replace("{HERMES}", "{HOME}/.hermes").replace("{HOME}", &home)
