@@ -251,7 +251,7 @@ impl<'a> Lexer<'a> {
                         for _ in 0..2 {
                             match next() {
                                 Some(digit @ b'0'..=b'7') => {
-                                    code = code * 8 + u32::from(digit - b'0')
+                                    code = code * 8 + u32::from(digit - b'0');
                                 }
                                 other => {
                                     pending = other;

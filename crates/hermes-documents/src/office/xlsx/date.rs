@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(text(Shows::Time, 0.5), "12:00:00");
         assert_eq!(text(Shows::Elapsed, 2.5), "60:00:00");
         // Rounding goes over midnight.
-        assert_eq!(text(Shows::DateTime, 45305.999_999_9), "2024-01-15 00:00:00");
+        assert_eq!(text(Shows::DateTime, 45_305.999_999_9), "2024-01-15 00:00:00");
         assert_eq!(Shows::Date.text(0.0, true).unwrap(), "1904-01-01");
         for days in [-1.0, 3e6, f64::NAN, f64::INFINITY] {
             assert_eq!(Shows::Date.text(days, false), None);
