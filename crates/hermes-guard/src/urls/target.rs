@@ -33,8 +33,9 @@ impl Host {
             url::Host::Ipv4(ip) => Some(Self::Address(ip.into())),
             url::Host::Ipv6(ip) => Some(Self::Address(ip.into())),
             url::Host::Domain(name) => {
-                let name = name.trim_end_matches('.').to_lowercase();
-                (!name.is_empty()).then_some(Self::Name(name))
+                // With more than one final dot it is the name of nothing, but resolvers may differ.
+                let name = name.strip_suffix('.').unwrap_or(name).to_lowercase();
+                (!name.is_empty() && !name.ends_with('.')).then_some(Self::Name(name))
             }
         }
     }

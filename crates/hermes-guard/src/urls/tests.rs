@@ -158,6 +158,8 @@ fn unreadable_places() {
         "http://256.256.256.256/",
         "http://nxdomain.test/",
         "http://./",
+        "http://0../",
+        "http://example.com../",
     ] {
         assert_eq!(judged(url), (true, true, false), "{url}");
     }
@@ -276,6 +278,7 @@ fn websites() {
         ("evil.com", "//evil.com/x", Some("evil.com")),
         ("evil.com", "evil.com:8443", Some("evil.com")),
         ("evil.com", "https:evil.com", Some("evil.com")),
+        ("evil.com", "\u{1}ht\ntp\t://ev\til.com", Some("evil.com")),
         ("evil.com", "https:\\\\evil.com\\x", Some("evil.com")),
         ("evil.com", "https://good.com@evil.com/", Some("evil.com")),
         ("evil.com", "https://evil.com@good.com/", None),

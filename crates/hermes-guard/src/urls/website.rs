@@ -114,10 +114,12 @@ struct Site {
 
 impl Site {
     fn of(url: &str) -> Option<Self> {
-        let url = url.trim();
-        if has_scheme(url) {
-            let port = Url::parse(url).ok()?.port_or_known_default();
-            return Some(Self { host: canonical(host_of(url)?), ports: [port, None] });
+        // What browsers leave out.
+        let is_blank = |c: char| c.is_whitespace() || c.is_ascii_control();
+        let url = url.trim_matches(is_blank).replace(['\t', '\r', '\n'], "");
+        if has_scheme(&url) {
+            let port = Url::parse(&url).ok()?.port_or_known_default();
+            return Some(Self { host: canonical(host_of(&url)?), ports: [port, None] });
         }
         let url = Url::parse(&format!("https://{}", url.trim_start_matches(['/', '\\']))).ok()?;
         let other = url.port().is_none().then_some(80);
