@@ -31,8 +31,10 @@ pub(crate) fn parse(text: &str) -> Parsed {
 fn problems(text: &str, edition: Edition) -> Vec<Problem> {
     let tokens = LexedStr::new(edition, text);
     let output = TopEntryPoint::SourceFile.parse(&tokens.to_input(edition));
-    let mut found: Vec<(usize, String)> =
-        tokens.errors().map(|(token, message)| (tokens.text_start(token), message.into())).collect();
+    let mut found: Vec<(usize, String)> = tokens
+        .errors()
+        .map(|(token, message)| (tokens.text_start(token), message.into()))
+        .collect();
     tokens.intersperse_trivia(&output, &mut |step| {
         if let StrStep::Error { msg, pos } = step {
             found.push((pos, msg.into()));

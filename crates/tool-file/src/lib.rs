@@ -1,11 +1,11 @@
 #![doc = include_str!("../docs.md")]
 
 mod args;
+mod checks;
 mod detect;
 mod display_text;
 mod document;
 mod fault;
-mod format_gate;
 mod guard;
 mod miss;
 mod patch;

@@ -12,8 +12,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::checks::Checks;
 use crate::fault::{Fault, check_interrupt};
-use crate::format_gate::{self, Gate};
 use crate::patch_files::Request;
 use crate::path::{Resolved, resolve};
 use crate::text::{Format, decode, encode};
@@ -187,13 +187,13 @@ fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
     let Replacement { old, text, format, edited } =
         target.replacement(&work).map_err(|err| state::missed(&work, &target.path.real, err))?;
     let path = target.path;
-    let gate = format_gate::check(&path.real, Some(&text), &edited.content);
-    if let Gate::Refused(problem) = &gate {
-        return Err(Fault::InvalidContent.error(format!(
+    let checks = Checks::before(&work, &path.real, Some(&text), &edited.content);
+    let checks = checks.map_err(|problem| {
+        Fault::InvalidContent.error(format!(
             "nothing was changed: {} would not parse afterwards: {problem}",
             path.real.display()
-        )));
-    }
+        ))
+    })?;
     let changed = encode(&edited.content, format).ok_or_else(|| {
         Fault::InvalidContent.error(format!(
             "nothing was changed: {} isn't UTF-8 but {}, which has no sign for a character of \
@@ -206,6 +206,7 @@ fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
     let like = Some((path.real.clone(), old.stat.clone()));
     let write = Write { path: path.real.clone(), old: Some(old), like, bytes: changed };
     let plan = Plan { writes: vec![write], ..Plan::default() };
+    checks.show_old();
     let committed = held.commit(&plan).map_err(|err| work.not_committed(&err))?;
     state::committed(&work, &plan);
     drop(held);
@@ -221,15 +222,13 @@ fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
     put("diff", diff::unified(&path.label(), &text, &edited.content).into());
     put("resolved_path", resolved.clone().into());
     put("files_modified", vec![resolved].into());
-    if let Some(lint) = gate.lint() {
-        put("lint", lint);
-    }
     if !committed.warnings.is_empty() {
         put("warning", committed.warnings.join("; ").into());
     }
     if let Some(warning) = state::joined([stale, path.outside_warning()]) {
         put("_warning", warning.into());
     }
+    checks.after(Some(&text), &edited.content).put(&mut result);
     Ok(Value::Object(result).into())
 }
 

@@ -11,8 +11,8 @@ use hermes_fs::{CommitError, Move, Old, Opened, Plan, Removal, Stat, Write};
 use hermes_registry::{EditProposal, ToolError, ToolResult};
 use serde_json::{Map, Value, json};
 
+use crate::checks::{Checks, Said};
 use crate::fault::{self, Fault, check_interrupt};
-use crate::format_gate::{self, Gate};
 use crate::path::{Resolved, resolve};
 use crate::text::{Format, decode, encode};
 use crate::work::Work;
@@ -91,6 +91,7 @@ impl<'a> Request<'a> {
         let checked = self.disk.check(&changes)?;
         check_interrupt(work.cx)?;
         let stale = state::stale_changes(work, &changes, |key| self.disk.real(key));
+        checked.checks.iter().for_each(Checks::show_old);
         let warnings = held.commit(&checked.plan).map_err(|err| rolled_back(&err))?.warnings;
         state::committed(work, &checked.plan);
         drop(held);
@@ -128,8 +129,12 @@ impl<'a> Request<'a> {
             _ => None,
         });
         put("files_moved", moved.collect());
-        if !checked.lint.is_empty() {
-            put("lint", checked.lint.into());
+        let said = said(&changes, checked.checks);
+        if !said.lint.is_empty() {
+            put("lint", said.lint.into());
+        }
+        if !said.diagnostics.is_empty() {
+            put("lsp_diagnostics", said.diagnostics.join("\n").into());
         }
         if !warnings.is_empty() {
             put("warning", warnings.join("; ").into());
@@ -142,6 +147,31 @@ impl<'a> Request<'a> {
         }
         Ok(Value::Object(result).into())
     }
+}
+
+/// What there is to say about the files that were written.
+#[derive(Default)]
+struct AllSaid {
+    /// By path.
+    lint: Map<String, Value>,
+    diagnostics: Vec<String>,
+}
+
+/// Looks at the files that `changes` wrote; there is one of `checks` for each, in the same order.
+fn said(changes: &[Change], checks: Vec<Checks>) -> AllSaid {
+    let mut all = AllSaid::default();
+    let written = changes.iter().filter_map(|change| match change {
+        Change::Created { path, content } => Some((path, None, content)),
+        Change::Changed { path, old, new } => Some((path, Some(old), new)),
+        Change::Moved { to, change: Some((old, new)), .. } => Some((to, Some(old), new)),
+        Change::Deleted { .. } | Change::Moved { change: None, .. } => None,
+    });
+    for ((path, old, new), checks) in written.zip(checks) {
+        let Said { lint, diagnostics } = checks.after(old.map(String::as_str), new);
+        all.lint.extend(lint.map(|lint| (path.clone(), lint)));
+        all.diagnostics.extend(diagnostics);
+    }
+    all
 }
 
 /// Looks up a path of a header and refuses what must not be touched.
@@ -230,8 +260,8 @@ fn is_missing(err: &io::Error) -> bool {
 /// Changes that may be made.
 struct Checked {
     plan: Plan,
-    /// What the check of formats says, by path.
-    lint: Map<String, Value>,
+    /// What is known of the contents, for each write.
+    checks: Vec<Checks>,
 }
 
 impl Disk<'_> {
@@ -249,7 +279,7 @@ impl Disk<'_> {
 
     /// Checks what the files would hold, and makes a plan of it.
     fn check(&self, changes: &[Change]) -> Result<Checked, ToolError> {
-        let mut checked = Checked { plan: Plan::default(), lint: Map::new() };
+        let mut checked = Checked { plan: Plan::default(), checks: Vec::new() };
         let mut refused = Vec::new();
         for change in changes {
             if let Err(err) = self.check_one(change, &mut checked) {
@@ -290,13 +320,10 @@ impl Disk<'_> {
         display_text::refuse_redaction_marks(old.map(String::as_str), new)?;
         let real = self.real(path);
         document::refuse_edit(&real)?;
-        let gate = format_gate::check(&real, old.map(String::as_str), new);
-        if let Gate::Refused(problem) = &gate {
-            return Err(Fault::InvalidContent.error(format!("would not parse: {problem}")));
-        }
-        if let Some(lint) = gate.lint() {
-            checked.lint.insert(path.clone(), lint);
-        }
+        let checks = Checks::before(self.work, &real, old.map(String::as_str), new);
+        let checks = checks.map_err(|problem| {
+            Fault::InvalidContent.error(format!("would not parse: {problem}"))
+        })?;
         let format = origin.and_then(|origin| origin.text.as_ref());
         let format = format.map(|(_, format)| *format).unwrap_or_default();
         let bytes = encode(new, format).ok_or_else(|| {
@@ -318,6 +345,7 @@ impl Disk<'_> {
             _ => None,
         };
         checked.plan.writes.push(Write { path: real, old, like, bytes });
+        checked.checks.push(checks);
         Ok(())
     }
 

@@ -11,9 +11,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::checks::Checks;
 use crate::display_text;
 use crate::fault::{Fault, check_interrupt};
-use crate::format_gate::{self, Gate};
 use crate::path::{Resolved, resolve};
 use crate::text::{Encoding, Format, NotText, decode, encode, to_crlf};
 use crate::work::Work;
@@ -84,19 +84,20 @@ fn write_file(args: Args, cx: ToolContext) -> ToolResult {
         guard::refuse_unwritable(&path.real, &old.stat)?;
     }
     display_text::refuse_redaction_marks(before.text.as_deref(), content)?;
-    let gate = format_gate::check(&path.real, before.text.as_deref(), content);
-    if let Gate::Refused(problem) = &gate {
-        return Err(Fault::InvalidContent.error(format!(
+    let checks = Checks::before(&work, &path.real, before.text.as_deref(), content);
+    let checks = checks.map_err(|problem| {
+        Fault::InvalidContent.error(format!(
             "nothing was written: the content of {} would not parse: {problem}",
             path.real.display()
-        )));
-    }
+        ))
+    })?;
     let (bytes, encoding_warning) = before.encode(content);
     let length = bytes.len();
     let stale = state::stale(&work, &path.real, Edit::Whole);
     let like = old.as_ref().map(|old| (path.real.clone(), old.stat.clone()));
     let write = Write { path: path.real.clone(), old, like, bytes };
     let plan = Plan { writes: vec![write], ..Plan::default() };
+    checks.show_old();
     let committed = held.commit(&plan).map_err(|err| work.not_committed(&err))?;
     state::committed(&work, &plan);
     drop(held);
@@ -108,9 +109,6 @@ fn write_file(args: Args, cx: ToolContext) -> ToolResult {
     put("dirs_created", committed.created_folders.into());
     put("resolved_path", resolved.clone().into());
     put("files_modified", vec![resolved].into());
-    if let Some(lint) = gate.lint() {
-        put("lint", lint);
-    }
     let warnings: Vec<&str> =
         encoding_warning.as_deref().into_iter().chain(committed.warnings).collect();
     if !warnings.is_empty() {
@@ -119,6 +117,7 @@ fn write_file(args: Args, cx: ToolContext) -> ToolResult {
     if let Some(warning) = state::joined([stale, path.outside_warning()]) {
         put("_warning", warning.into());
     }
+    checks.after(before.text.as_deref(), content).put(&mut result);
     Ok(Value::Object(result).into())
 }
 
