@@ -21,9 +21,9 @@ pub(crate) fn yaml(text: &str) -> Parsed {
     let mut events = Parser::new_from_str(text);
     let Some(err) = events.find_map(Result::err) else { return Parsed::Sound };
     let marker = err.marker();
-    let offset = marker.byte_offset().or_else(|| {
-        text.char_indices().nth(marker.index()).map(|(offset, _)| offset)
-    });
+    let offset = marker
+        .byte_offset()
+        .or_else(|| text.char_indices().nth(marker.index()).map(|(offset, _)| offset));
     broken(Problem::at(text, offset.unwrap_or(text.len()), &err.info()))
 }
 

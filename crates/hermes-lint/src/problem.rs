@@ -4,7 +4,7 @@ use memchr::{memchr_iter, memrchr};
 
 /// The most problems that are looked for in a text, so that those of an old and a new text can be
 /// told apart.
-pub(crate) const MAX_FOUND: usize = 100;
+pub(crate) const MAX_FOUND: usize = 50;
 /// The most characters of a message.
 const MAX_MESSAGE: usize = 200;
 /// The most characters of a line that are compared.
