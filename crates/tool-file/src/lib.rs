@@ -1,8 +1,10 @@
 #![doc = include_str!("../docs.md")]
 
 mod args;
+mod checks;
 mod commit;
 mod display_text;
+mod external;
 mod fault;
 mod folder;
 mod format_gate;

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::checks::Checks;
 use crate::fault::{Fault, check_interrupt, io_error};
 use crate::format_gate::{self, Gate};
 use crate::patch_files::Request;
@@ -194,12 +195,14 @@ fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
             format.encoding.name()
         ))
     })?;
+    let checks = Checks::before(cx, true, &path.real, (Some(&text), &edited.content), &gate);
     let written = store::write(&mut held, &path.real, Some(&metadata), &changed)?;
     verify(&path, &changed)?;
+    drop(held);
 
     let resolved = path.real.display().to_string();
     let mut result = Map::new();
-    let mut put = |key: &str, value: Value| result.insert(key.to_owned(), value);
+    let mut put = |key: &str, value: Value| _ = result.insert(key.to_owned(), value);
     put("success", true.into());
     put("replacements", edited.count.into());
     if edited.strategy != Strategy::Exact {
@@ -208,9 +211,7 @@ fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
     put("diff", diff::unified(&path.label(cx), &text, &edited.content).into());
     put("resolved_path", resolved.clone().into());
     put("files_modified", vec![resolved].into());
-    if let Some(lint) = gate.lint() {
-        put("lint", lint);
-    }
+    checks.after().put(&mut put);
     if let Some(warning) = written.warning() {
         put("warning", warning.into());
     }

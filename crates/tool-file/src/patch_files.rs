@@ -11,6 +11,7 @@ use hermes_edit::v4a::{self, Cause, Change, Failure, Files, Loaded, Patch, Probl
 use hermes_registry::{EditProposal, ToolContext, ToolError, ToolResult};
 use serde_json::{Map, Value, json};
 
+use crate::checks::{Checks, Findings};
 use crate::commit::{Plan, Write, commit};
 use crate::fault::{Fault, check_interrupt, io_error};
 use crate::format_gate::{self, Gate};
@@ -90,11 +91,12 @@ impl<'a> Request<'a> {
         let changes = self.changes()?;
         let checked = self.disk.check(&changes)?;
         check_interrupt(cx)?;
+        let checks = self.checks(&changes, checked.gates);
         let warnings = commit(&checked.plan, &mut held)?;
         drop(held);
 
         let mut result = Map::new();
-        let mut put = |key: &str, value: Value| result.insert(key.to_owned(), value);
+        let mut put = |key: &str, value: Value| _ = result.insert(key.to_owned(), value);
         put("success", true.into());
         put("diff", self.disk.diff(&changes).into());
         let list = |pick: fn(&Change) -> Option<&String>| -> Value {
@@ -126,9 +128,8 @@ impl<'a> Request<'a> {
             _ => None,
         });
         put("files_moved", moved.collect());
-        if !checked.lint.is_empty() {
-            put("lint", checked.lint.into());
-        }
+        let findings = checks.into_iter().map(|(path, checks)| (path, checks.after()));
+        Findings::put_all(findings, &mut put);
         if !warnings.is_empty() {
             put("warning", warnings.join("; ").into());
         }
@@ -138,6 +139,29 @@ impl<'a> Request<'a> {
             put("_warning", outside.into_iter().collect::<Vec<_>>().join(" | ").into());
         }
         Ok(Value::Object(result).into())
+    }
+}
+
+impl Request<'_> {
+    /// The checks of what is written, by path, in the order of the patch.
+    fn checks<'a>(
+        &'a self,
+        changes: &'a [Change],
+        mut gates: BTreeMap<String, Gate>,
+    ) -> Vec<(String, Checks<'a>)> {
+        let check = |change: &'a Change| {
+            let (path, old, new) = match change {
+                Change::Created { path, content } => (path, None, content),
+                Change::Changed { path, old, new } => (path, Some(old.as_str()), new),
+                Change::Moved { to, change: Some((old, new)), .. } => (to, Some(old.as_str()), new),
+                Change::Moved { change: None, .. } | Change::Deleted { .. } => return None,
+            };
+            let gate = gates.remove(path)?;
+            let real = self.disk.real(path);
+            let checks = Checks::before(self.disk.cx, true, &real, (old, new), &gate);
+            Some((path.clone(), checks))
+        };
+        changes.iter().filter_map(check).collect()
     }
 }
 
@@ -218,8 +242,8 @@ fn read(path: &Path) -> Result<Option<(Vec<u8>, Format)>, ToolError> {
 /// Changes that may be made.
 struct Checked {
     plan: Plan,
-    /// What the check of formats says, by path.
-    lint: Map<String, Value>,
+    /// What the check of formats says, by key.
+    gates: BTreeMap<String, Gate>,
 }
 
 impl Disk<'_> {
@@ -237,7 +261,7 @@ impl Disk<'_> {
 
     /// Checks what the files would hold, and makes a plan of it.
     fn check(&self, changes: &[Change]) -> Result<Checked, ToolError> {
-        let mut checked = Checked { plan: Plan::default(), lint: Map::new() };
+        let mut checked = Checked { plan: Plan::default(), gates: BTreeMap::new() };
         let mut refused = Vec::new();
         for change in changes {
             if let Err(err) = self.check_one(change, &mut checked) {
@@ -279,9 +303,7 @@ impl Disk<'_> {
         if let Gate::Refused(problem) = &gate {
             return Err(Fault::InvalidContent.error(format!("would not parse: {problem}")));
         }
-        if let Some(lint) = gate.lint() {
-            checked.lint.insert(path.clone(), lint);
-        }
+        checked.gates.insert(path.clone(), gate);
         let format = origin.and_then(|origin| origin.text.as_ref());
         let format = format.map(|(_, format)| *format).unwrap_or_default();
         let bytes = encode(new, format).ok_or_else(|| {

@@ -1,5 +1,6 @@
 //! `write_file`: a whole new content for a file.
 
+use std::borrow::Cow;
 use std::fs::Metadata;
 use std::io::{self, Read};
 use std::path::Path;
@@ -11,6 +12,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::checks::Checks;
 use crate::display_text;
 use crate::fault::{Fault, check_interrupt, io_error};
 use crate::format_gate::{self, Gate};
@@ -26,7 +28,7 @@ register! {
     description: "Writes a file: creates it, with the folders above it, or replaces all that was \
         in it. The change is atomic. An existing file keeps its permissions, its encoding with or \
         without byte order mark, and its CR LF line endings; a symbolic link is followed and \
-        stays. JSON, YAML and TOML files whose new content doesn't parse are refused. Send the \
+        stays. JSON, YAML and TOML files whose new content doesn't parse are refused; of code it is told in `lint`. Send the \
         content as it shall be on disk, without line numbers. `resolved_path` tells where it \
         went.[[patch| To change parts of a file use patch instead: it is shorter and can't lose \
         the rest.]]",
@@ -89,20 +91,21 @@ fn write_file(args: Args, cx: ToolContext) -> ToolResult {
             path.real.display()
         )));
     }
-    let (bytes, encoding_warning) = before.encode(content);
+    let on_disk = before.in_its_endings(content);
+    let checks = Checks::before(&cx, true, &path.real, (before.text.as_deref(), &on_disk), &gate);
+    let (bytes, encoding_warning) = before.encode(&on_disk);
     let dirs_created = create_folders(&path.real)?;
     let written = store::write(&mut held, &path.real, old.as_ref(), &bytes)?;
+    drop(held);
 
     let resolved = path.real.display().to_string();
     let mut result = Map::new();
-    let mut put = |key: &str, value: Value| result.insert(key.to_owned(), value);
+    let mut put = |key: &str, value: Value| _ = result.insert(key.to_owned(), value);
     put("bytes_written", bytes.len().into());
     put("dirs_created", dirs_created.into());
     put("resolved_path", resolved.clone().into());
     put("files_modified", vec![resolved].into());
-    if let Some(lint) = gate.lint() {
-        put("lint", lint);
-    }
+    checks.after().put(&mut put);
     let warnings: Vec<&str> = [encoding_warning, written.warning()].into_iter().flatten().collect();
     if !warnings.is_empty() {
         put("warning", warnings.join("; ").into());
@@ -187,13 +190,17 @@ impl Before {
         })
     }
 
-    /// The new content in the manner of the old one.
+    /// The new content with the line endings of the old one.
+    fn in_its_endings<'a>(&self, content: &'a str) -> Cow<'a, str> {
+        if self.crlf { to_crlf(content).into() } else { content.into() }
+    }
+
+    /// The new content, with its line endings, in the encoding of the old one.
     fn encode(&self, content: &str) -> (Vec<u8>, Option<&'static str>) {
-        let converted = if self.crlf { to_crlf(content) } else { content.to_owned() };
         // A mark in the content replaces the file's own.
-        let body = match converted.strip_prefix('\u{feff}') {
+        let body = match content.strip_prefix('\u{feff}') {
             Some(body) if self.format.bom => body,
-            _ => &converted,
+            _ => content,
         };
         if let Some(bytes) = encode(body, self.format) {
             return (bytes, None);
@@ -227,7 +234,7 @@ mod tests {
         let path = dir.path().join("f");
         std::fs::write(&path, old).unwrap();
         let before = Before::of(&path, Some(&path.metadata().unwrap())).unwrap();
-        let (bytes, warning) = before.encode(new);
+        let (bytes, warning) = before.encode(&before.in_its_endings(new));
         (bytes, warning.is_some())
     }
 

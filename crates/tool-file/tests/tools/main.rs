@@ -2,6 +2,7 @@
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests aren't seen as tests")]
 
+mod checks;
 mod declarations;
 mod guards;
 mod patch;
