@@ -1,4 +1,4 @@
-//! Parsers that descend by recursion, on a stack that is large enough.
+//! Parsers that use recursion, on a stack that is large enough.
 //!
 //! Such a parser goes at most one level deeper with each token, so the number of tokens bounds the
 //! stack, whatever the text. The stack is only reserved: a text that isn't nested deeply touches a
@@ -13,14 +13,10 @@ const BASE: usize = 1024 * 1024;
 /// The largest stack, in bytes. Texts that could need more aren't looked at.
 const MAX_STACK: usize = 256 * 1024 * 1024;
 
-/// Runs a parser of `text` that takes at most so much stack for each token. A parser that panics
+/// Runs a parser that takes at most so many bytes of stack for all tokens together. One that panics
 /// has no opinion.
-pub(crate) fn run(
-    text: &str,
-    stack_per_token: usize,
-    parse: impl FnOnce() -> Parsed + Send,
-) -> Parsed {
-    let stack = tokens(text).saturating_mul(stack_per_token).saturating_add(BASE);
+pub(crate) fn run(stack: usize, parse: impl FnOnce() -> Parsed + Send) -> Parsed {
+    let stack = stack.saturating_add(BASE);
     if stack > MAX_STACK {
         return Parsed::Unknown("the file is too large to be checked");
     }
@@ -31,8 +27,8 @@ pub(crate) fn run(
     parsed.unwrap_or(Parsed::Unknown("the check failed"))
 }
 
-/// At least as many as there are tokens: the starts of words, and all other signs.
-fn tokens(text: &str) -> usize {
+/// About how many tokens there are, rather too many: the starts of words, and all other signs.
+pub(crate) fn tokens(text: &str) -> usize {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
     let mut in_word = false;
     let mut count = 0;

@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod data;
-#[cfg(any(feature = "python", feature = "rust"))]
+#[cfg(any(feature = "grammars", feature = "python", feature = "rust"))]
 mod deep;
 mod diagnostics;
 mod kind;

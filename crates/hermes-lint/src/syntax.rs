@@ -5,12 +5,16 @@ use std::time::{Duration, Instant};
 
 use tree_sitter::{Language, Node, ParseOptions, Parser, Tree, TreeCursor};
 
+use crate::deep;
 use crate::problem::{MAX_FOUND, Parsed, Problem};
 
 /// The longest text that is parsed, in bytes. The tree takes about 50 bytes for each.
 const MAX_SIZE: usize = 2 * 1024 * 1024;
 /// How long a text may take. Ordinary ones do 3 to 5 MB a second.
 const MAX_TIME: Duration = Duration::from_secs(2);
+/// Stack that a token may take, in bytes. The library releases the nodes of a parser's stack one
+/// inside of the other, with frames of 128 bytes or less.
+const STACK_PER_TOKEN: usize = 512;
 /// How many characters of what is wrong are shown.
 const EXCERPT: usize = 24;
 
@@ -42,10 +46,13 @@ fn parse(language: &Language, text: &str) -> Parsed {
     if text.len() > MAX_SIZE {
         return Parsed::Unknown("the file is too large to be checked");
     }
-    match tree(language, text, Instant::now() + MAX_TIME) {
-        Some(tree) => problems(&tree, text).into(),
-        None => Parsed::Unknown("the check took too long"),
-    }
+    // Within, as dropping the parser is what uses recursion.
+    deep::run(deep::tokens(text).saturating_mul(STACK_PER_TOKEN), || {
+        match tree(language, text, Instant::now() + MAX_TIME) {
+            Some(tree) => problems(&tree, text).into(),
+            None => Parsed::Unknown("the check took too long"),
+        }
+    })
 }
 
 /// The tree of a text; none when it isn't done in time, or the grammar is of another age than the
@@ -85,7 +92,8 @@ fn problems(tree: &Tree, text: &str) -> Vec<Problem> {
         } else if descend {
             innermost = node;
         }
-        if !(descend && cursor.goto_first_child()) && !goto_next(&mut cursor) {
+        let entered = descend && cursor.goto_first_child();
+        if !entered && !goto_next(&mut cursor) {
             break;
         }
     }

@@ -5,56 +5,70 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hermes_lint::{Before, Change, Diagnostics, Kind, Lint};
+use hermes_registry::ToolContext;
 use serde_json::{Map, Value};
 
+use crate::external;
 use crate::work::Work;
 
 /// A file that is going to be written.
-pub(crate) struct Checks {
+pub(crate) struct Checks<'a> {
+    cx: &'a ToolContext,
     path: PathBuf,
-    kind: Option<Kind>,
-    /// What is known before the write.
     lint: Option<Lint>,
-    servers: Option<Arc<dyn Diagnostics>>,
+    /// Whether others can be asked, who look at the host's files. What they say of a file that
+    /// doesn't even parse is noise.
+    ask: bool,
 }
 
-impl Checks {
-    /// Looks at a new content before it is written, and lets language servers look at the old one.
+impl<'a> Checks<'a> {
+    /// Looks at a new content before it is written.
     ///
     /// # Errors
     /// What is wrong with a content that must not be written: a JSON, YAML or TOML file would no
     /// longer parse.
     pub(crate) fn before(
-        work: &Work<'_>,
+        work: &Work<'a>,
         path: &Path,
         old: Option<&str>,
         new: &str,
     ) -> Result<Self, String> {
         let kind = Kind::of(path);
-        let lint = kind.filter(|kind| kind.is_format()).map(|kind| kind.check(old, new));
-        if let Some(Lint::Broken { output, before: Before::Sound }) = lint {
-            return Err(output);
+        let lint = kind.map(|kind| kind.check(old, new));
+        match lint {
+            Some(Lint::Broken { output, before: Before::Sound })
+                if kind.is_some_and(Kind::is_format) =>
+            {
+                Err(output)
+            }
+            lint => {
+                let ask = work.backend.is_local() && !matches!(lint, Some(Lint::Broken { .. }));
+                Ok(Self { cx: work.cx, path: path.to_owned(), lint, ask })
+            }
         }
-        // They look at the host's files.
-        let servers = work.cx.service::<dyn Diagnostics>().filter(|_| work.backend.is_local());
-        Ok(Self { path: path.to_owned(), kind, lint, servers })
     }
 
-    /// Shows the file to language servers as it is. Nothing may be held for it that is needed to
-    /// read the file.
+    fn servers(&self) -> Option<Arc<dyn Diagnostics>> {
+        if self.ask { self.cx.service::<dyn Diagnostics>() } else { None }
+    }
+
+    /// Shows the file to language servers as it is, right before it is written.
     pub(crate) fn show_old(&self) {
-        if let Some(servers) = &self.servers {
+        if let Some(servers) = self.servers() {
             servers.before(&self.path);
         }
     }
 
-    /// Looks at the file that was written.
+    /// Has others look at the file that was written.
     pub(crate) fn after(self, old: Option<&str>, new: &str) -> Said {
-        let lint = self.lint.or_else(|| self.kind.map(|kind| kind.check(old, new)));
-        let broken = matches!(lint, Some(Lint::Broken { .. }));
+        let servers = self.servers();
+        let is_covered = servers.as_ref().is_some_and(|servers| servers.covers(&self.path));
+        let external = (self.ask && !is_covered).then(|| external::check(self.cx, &self.path));
+        let lint = external.flatten().or(self.lint);
+        let servers = servers.filter(|_| !matches!(lint, Some(Lint::Broken { .. })));
         let change = Change { path: &self.path, old, new };
         Said {
-            diagnostics: self.servers.filter(|_| !broken).and_then(|it| it.after(&change)),
+            diagnostics: servers.and_then(|servers| servers.after(&change)),
             lint: lint.map(|lint| lint.to_value()),
         }
     }

@@ -5,6 +5,7 @@ mod checks;
 mod detect;
 mod display_text;
 mod document;
+mod external;
 mod fault;
 mod guard;
 mod miss;

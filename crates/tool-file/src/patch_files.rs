@@ -158,7 +158,7 @@ struct AllSaid {
 }
 
 /// Looks at the files that `changes` wrote; there is one of `checks` for each, in the same order.
-fn said(changes: &[Change], checks: Vec<Checks>) -> AllSaid {
+fn said(changes: &[Change], checks: Vec<Checks<'_>>) -> AllSaid {
     let mut all = AllSaid::default();
     let written = changes.iter().filter_map(|change| match change {
         Change::Created { path, content } => Some((path, None, content)),
@@ -258,10 +258,10 @@ fn is_missing(err: &io::Error) -> bool {
 }
 
 /// Changes that may be made.
-struct Checked {
+struct Checked<'a> {
     plan: Plan,
     /// What is known of the contents, for each write.
-    checks: Vec<Checks>,
+    checks: Vec<Checks<'a>>,
 }
 
 impl Disk<'_> {
@@ -278,7 +278,7 @@ impl Disk<'_> {
     }
 
     /// Checks what the files would hold, and makes a plan of it.
-    fn check(&self, changes: &[Change]) -> Result<Checked, ToolError> {
+    fn check(&self, changes: &[Change]) -> Result<Checked<'_>, ToolError> {
         let mut checked = Checked { plan: Plan::default(), checks: Vec::new() };
         let mut refused = Vec::new();
         for change in changes {
@@ -293,7 +293,11 @@ impl Disk<'_> {
         if refused.is_empty() { Ok(checked) } else { Err(all_of(&refused)) }
     }
 
-    fn check_one(&self, change: &Change, checked: &mut Checked) -> Result<(), ToolError> {
+    fn check_one<'a>(
+        &'a self,
+        change: &Change,
+        checked: &mut Checked<'a>,
+    ) -> Result<(), ToolError> {
         let found = self.found.borrow();
         let stat = |key: &String| found.get(key).map(|found| found.stat.clone());
         let plan = &mut checked.plan;

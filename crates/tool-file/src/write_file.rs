@@ -1,5 +1,6 @@
 //! `write_file`: a whole new content for a file.
 
+use std::borrow::Cow;
 use std::io::{self, Read};
 
 use hermes_file_state::Edit;
@@ -84,14 +85,15 @@ fn write_file(args: Args, cx: ToolContext) -> ToolResult {
         guard::refuse_unwritable(&path.real, &old.stat)?;
     }
     display_text::refuse_redaction_marks(before.text.as_deref(), content)?;
-    let checks = Checks::before(&work, &path.real, before.text.as_deref(), content);
+    let text = before.ended(content);
+    let checks = Checks::before(&work, &path.real, before.text.as_deref(), &text);
     let checks = checks.map_err(|problem| {
         Fault::InvalidContent.error(format!(
             "nothing was written: the content of {} would not parse: {problem}",
             path.real.display()
         ))
     })?;
-    let (bytes, encoding_warning) = before.encode(content);
+    let (bytes, encoding_warning) = before.encode(&text);
     let length = bytes.len();
     let stale = state::stale(&work, &path.real, Edit::Whole);
     let like = old.as_ref().map(|old| (path.real.clone(), old.stat.clone()));
@@ -117,7 +119,7 @@ fn write_file(args: Args, cx: ToolContext) -> ToolResult {
     if let Some(warning) = state::joined([stale, path.outside_warning()]) {
         put("_warning", warning.into());
     }
-    checks.after(before.text.as_deref(), content).put(&mut result);
+    checks.after(before.text.as_deref(), &text).put(&mut result);
     Ok(Value::Object(result).into())
 }
 
@@ -201,13 +203,17 @@ impl Before {
         }
     }
 
-    /// The new content in the manner of the old one.
+    /// The new content with the line endings of the old one.
+    fn ended<'c>(&self, content: &'c str) -> Cow<'c, str> {
+        if self.crlf { Cow::Owned(to_crlf(content)) } else { Cow::Borrowed(content) }
+    }
+
+    /// A content in the manner of the old one.
     fn encode(&self, content: &str) -> (Vec<u8>, Option<String>) {
-        let converted = if self.crlf { to_crlf(content) } else { content.to_owned() };
         // A mark in the content replaces the file's own.
-        let body = match converted.strip_prefix('\u{feff}') {
+        let body = match content.strip_prefix('\u{feff}') {
             Some(body) if self.format.bom => body,
-            _ => &converted,
+            _ => content,
         };
         if let Some(bytes) = encode(body, self.format) {
             return (bytes, None);
@@ -231,7 +237,8 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     fn rewritten(old: &[u8], new: &str) -> (Vec<u8>, bool) {
-        let (bytes, warning) = Before::of(old).encode(new);
+        let before = Before::of(old);
+        let (bytes, warning) = before.encode(&before.ended(new));
         (bytes, warning.is_some())
     }
 

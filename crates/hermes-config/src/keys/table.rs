@@ -142,6 +142,7 @@ pub const KEYS: &[KeySpec] = &[
     key("hooks.<event>", Items, "[]", "commands run at this event: command, matcher, timeout, on_error"),
     key("hooks_auto_accept", BoolLike, "false", "run the commands of hooks without asking first"),
     key("known_plugin_toolsets.<platform>", List, "[]", "plugin toolsets the user has decided about; written by `hermes tools`"),
+    key("lint.programs", List, "[]", "programs that also check written files: `node` (node --check), `go` (go vet)"),
     key("lsp.enabled", BoolLike, "true", "ask language servers about written files"),
     key("lsp.install_strategy", Choice(&["auto", "manual", "off"]), "auto", "where language servers are looked for: also in the project and in lsp/bin, in PATH only, or nowhere"),
     key("lsp.servers.<id>", Map, "{}", "one language server: disabled, command, env, initialization_options"),
