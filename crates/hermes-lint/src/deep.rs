@@ -34,7 +34,8 @@ pub(crate) fn tokens(text: &str) -> usize {
     let mut count = 0;
     for byte in text.bytes() {
         let word = is_word(byte);
-        if !byte.is_ascii_whitespace() && !(word && in_word) {
+        let goes_on = word && in_word;
+        if !byte.is_ascii_whitespace() && !goes_on {
             count += 1;
         }
         in_word = word;
