@@ -16,7 +16,7 @@ const MAX_WORK: usize = 256 * 1024 * 1024;
 /// What reading a font costs of that when it may be met again and again.
 const FONT_WORK: usize = 1024 * 1024;
 /// What showing a form costs of it besides its content.
-const FORM_WORK: usize = 1024;
+const FORM_WORK: usize = 4096;
 /// What an operator costs of it, since a short one may do much.
 const OPERATOR_WORK: usize = 64;
 /// How deeply forms may be in forms.
