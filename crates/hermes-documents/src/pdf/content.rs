@@ -15,6 +15,8 @@ use crate::document::ExtractError;
 const MAX_WORK: usize = 256 * 1024 * 1024;
 /// What reading a font costs of that when it may be met again and again.
 const FONT_WORK: usize = 1024 * 1024;
+/// What showing a form costs of it besides its content.
+const FORM_WORK: usize = 4096;
 /// What an operator costs of it, since a short one may do much.
 const OPERATOR_WORK: usize = 64;
 /// How deeply forms may be in forms.
@@ -190,7 +192,7 @@ impl<'a> Interpreter<'a> {
             return Ok(());
         };
         let Some(content) = self.file.stream(&Object::Reference(number))? else { return Ok(()) };
-        if !self.pay(content.len()) {
+        if !self.pay(content.len().saturating_add(FORM_WORK)) {
             return Ok(());
         }
         let own = self.file.get_dict(dict, "Resources");
