@@ -16,7 +16,7 @@ use crate::stat::Stat;
 
 /// How to take back what was done. Everything is named by way of its folder, which is held.
 #[derive(Debug)]
-enum Undo {
+enum Undo<'p> {
     /// A folder was created.
     RemoveFolder(Place),
     /// A file was created.
@@ -26,14 +26,14 @@ enum Undo {
     /// A file was set aside. Its name there goes before the folder it is in.
     PutBack(TempPath, Place),
     /// A file got a new content in place of this.
-    Restore(PathBuf, Option<Vec<u8>>),
+    Restore(PathBuf, Option<&'p [u8]>),
 }
 
 /// The changes of a plan as far as they are made.
 struct Commit<'a> {
     locks: &'a mut Locks,
     folders: Folders,
-    done: Vec<Undo>,
+    done: Vec<Undo<'a>>,
 }
 
 impl Held for Locks {
@@ -47,8 +47,8 @@ impl Held for Locks {
     }
 }
 
-impl Commit<'_> {
-    fn run(&mut self, plan: &Plan) -> Result<Committed, FsError> {
+impl<'a> Commit<'a> {
+    fn run(&mut self, plan: &'a Plan) -> Result<Committed, FsError> {
         let targets = plan.moves.iter().map(|it| &it.to);
         for path in targets.chain(plan.writes.iter().map(|write| &write.path)) {
             self.create_folders(path)?;
@@ -80,7 +80,7 @@ impl Commit<'_> {
 
     fn write(
         &mut self,
-        write: &Write,
+        write: &'a Write,
         prepared: Prepared,
     ) -> Result<Option<&'static str>, FsError> {
         let Write { path, old, bytes, .. } = write;
@@ -91,7 +91,7 @@ impl Commit<'_> {
         let stat = old.as_ref().map(|old| &old.stat);
         let written = store::finish(lock, path, stat, bytes, prepared)?;
         self.done.push(match old {
-            Some(Old { bytes, .. }) => Undo::Restore(path.clone(), bytes.clone()),
+            Some(Old { bytes, .. }) => Undo::Restore(path.clone(), bytes.as_deref()),
             None => Undo::Remove(place),
         });
         match holds(path, bytes) {
@@ -231,8 +231,8 @@ impl Commit<'_> {
         left
     }
 
-    fn restore(&mut self, path: &Path, before: Option<Vec<u8>>) -> io::Result<()> {
-        let Some(bytes) = before else {
+    fn restore(&mut self, path: &Path, before: Option<&[u8]>) -> io::Result<()> {
+        let Some(bytes) = before.map(<[u8]>::to_vec) else {
             return Err(io::Error::other("its old content isn't known"));
         };
         let stat = Stat::of(&std::fs::metadata(path)?);
