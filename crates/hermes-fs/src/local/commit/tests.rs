@@ -1,6 +1,8 @@
 //! Whole plans.
 
 use super::*;
+use crate::plan::Old;
+use crate::stat::Stat;
 use crate::backend::FileBackend;
 use crate::local::LocalFs;
 use pretty_assertions::assert_eq;
@@ -124,4 +126,26 @@ fn what_changed_since_it_was_looked_at_is_neither_removed_nor_moved() {
         assert!(matches!(err.cause, FsError::Changed(_)), "{err:?}");
         assert_eq!(fs::read(&file).unwrap(), b"newer");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_with_two_names_keeps_both() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let (a, b, staging) = (root.join("a"), root.join("b"), root.join("staging"));
+    fs::write(&a, "a long old text").unwrap();
+    fs::hard_link(&a, &b).unwrap();
+    for local in [LocalFs::default(), LocalFs::default().with_staging(staging.clone())] {
+        for text in ["new", "and a longer one again"] {
+            let stat = stat(&a);
+            let old = Some(Old { stat: stat.clone(), bytes: None });
+            let like = Some((a.clone(), stat));
+            let write = Write { path: a.clone(), old, like, bytes: text.into() };
+            let plan = Plan { writes: vec![write], ..Plan::default() };
+            local.hold([a.clone()].into(), &|| true).unwrap().commit(&plan).unwrap();
+            assert_eq!(fs::read_to_string(&b).unwrap(), text);
+        }
+    }
+    assert_eq!(fs::read_dir(staging).unwrap().count(), 0);
 }
