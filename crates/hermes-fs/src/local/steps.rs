@@ -148,14 +148,15 @@ impl<'a> Commit<'a> {
         for folder in std::mem::take(&mut self.record.folders) {
             let path = Path::new(&folder);
             let error = |err| FsError::io("create", path, err);
-            let result = self.folders.place(path).and_then(|place| {
-                match std::fs::create_dir(place.at()) {
-                    Err(err) if err.kind() == io::ErrorKind::AlreadyExists && place.at().is_dir() => {
+            let result =
+                self.folders.place(path).and_then(|place| match std::fs::create_dir(place.at()) {
+                    Err(err)
+                        if err.kind() == io::ErrorKind::AlreadyExists && place.at().is_dir() =>
+                    {
                         Ok(false)
                     }
                     result => result.map(|()| true),
-                }
-            });
+                });
             if let Ok(true) = result {
                 created.push(folder.clone());
             }
@@ -238,12 +239,32 @@ impl<'a> Commit<'a> {
         &mut self,
         verb: &'static str,
         path: &Path,
-    ) -> Result<(Step, Ready<'w>), FsError> {
+    ) -> Result<(Step, Ready<'w>), Stop> {
         let file = self.mark(verb, path)?;
         let (staged, beside) = self.temp(path);
         let to = staged.filter(|_| !self.ways.apart).unwrap_or(beside);
+        self.try_way(verb, path, &to)?;
         let ready = Ready { verb, path: path.to_owned(), write: None, new: None };
         Ok((Step::Move { from: path.into(), to: to.into(), file }, ready))
+    }
+
+    /// Finds out whether a file could be renamed from one path to another, which nothing has. Once
+    /// the journal is complete it would be too late.
+    fn try_way(&mut self, verb: &'static str, from: &Path, to: &Path) -> Result<(), Stop> {
+        let mut place = |path| self.folders.place(path).map_err(|err| Stop::io(verb, path, err));
+        let [from_place, to_place] = [place(from)?, place(to)?];
+        if from_place.folder() == to_place.folder() {
+            return Ok(());
+        }
+        let name = to.file_name().unwrap_or_default().to_string_lossy();
+        // What else is wrong is found out by the step.
+        let Ok(mut draft) = Draft::new(from_place.folder(), &name) else { return Ok(()) };
+        match draft.name(&to_place.at()) {
+            Err(err) if err.kind() == io::ErrorKind::CrossesDevices => {
+                Err(Stop::io(verb, from, err))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn mark(&mut self, verb: &'static str, path: &Path) -> Result<Mark, FsError> {
@@ -256,7 +277,7 @@ impl<'a> Commit<'a> {
         &mut self,
         plan: &Plan,
         steps: &mut Vec<(Step, Ready<'w>)>,
-    ) -> Result<(), FsError> {
+    ) -> Result<(), Stop> {
         let ready = |path: &Path, new| Ready { verb: "move", path: path.into(), write: None, new };
         if self.ways.apart {
             let mut copies = Vec::new();
@@ -274,11 +295,11 @@ impl<'a> Commit<'a> {
         let mut moves = Vec::new();
         for Move { from, to, .. } in &plan.moves {
             moves.push((from.clone(), to.clone(), self.mark("move", from)?));
+            let (_, beside) = self.temp(to);
+            self.try_way("move", from, &beside)?;
         }
-        let moves = in_order(moves, |from| {
-            let (staged, beside) = self.temp(from);
-            staged.unwrap_or(beside)
-        });
+        // Beside the file, it is on the same file system for sure.
+        let moves = in_order(moves, |from| self.temp(from).1);
         for (from, to, file) in moves {
             let ready = ready(&from, None);
             steps.push((Step::Move { from: from.into(), to: to.into(), file }, ready));
@@ -313,7 +334,8 @@ impl<'a> Commit<'a> {
         match step.forward(&mut self.folders) {
             Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {
                 let to = step.target().to_owned();
-                let exists = if write.is_some() { FsError::Changed(to) } else { FsError::Exists(to) };
+                let exists =
+                    if write.is_some() { FsError::Changed(to) } else { FsError::Exists(to) };
                 return Err(exists.into());
             }
             Err(err) if err.kind() == io::ErrorKind::CrossesDevices => {
@@ -341,8 +363,7 @@ impl<'a> Commit<'a> {
     /// All is done.
     fn end(&mut self) {
         let changed = self.record.steps.iter().flat_map(|step| [step.target(), step.source()]);
-        let places: Vec<_> =
-            changed.filter_map(|path| self.folders.place(path).ok()).collect();
+        let places: Vec<_> = changed.filter_map(|path| self.folders.place(path).ok()).collect();
         let folders: BTreeSet<&Path> = places.iter().map(|place| place.folder()).collect();
         for folder in folders {
             store::sync(folder);

@@ -1,10 +1,10 @@
 //! Whole plans.
 
 use super::*;
-use crate::plan::Old;
-use crate::stat::Stat;
 use crate::backend::FileBackend;
 use crate::local::LocalFs;
+use crate::plan::Old;
+use crate::stat::Stat;
 use pretty_assertions::assert_eq;
 use std::collections::BTreeMap;
 use std::fs;
