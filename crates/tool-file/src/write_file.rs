@@ -1,5 +1,6 @@
 //! `write_file`: a whole new content for a file.
 
+use std::borrow::Cow;
 use std::io::{self, Read};
 
 use hermes_file_state::Edit;
@@ -204,7 +205,7 @@ impl Before {
 
     /// The new content in the manner of the old one.
     fn encode(&self, content: &str) -> (Vec<u8>, Option<String>) {
-        let converted = if self.crlf { to_crlf(content) } else { content.to_owned() };
+        let converted = if self.crlf { Cow::Owned(to_crlf(content)) } else { Cow::Borrowed(content) };
         // A mark in the content replaces the file's own.
         let body = match converted.strip_prefix('\u{feff}') {
             Some(body) if self.format.bom => body,

@@ -285,3 +285,26 @@ impl Record {
         serde_json::from_reader(io::BufReader::new(open(file)?)).map_err(Into::into)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn how_far_a_file_is_written_over() {
+        for (now, new, old, state) in [
+            ("old text", "new", "old text", State::Before),
+            ("nld text", "new", "old text", State::Before),
+            ("new text", "new", "old text", State::Before),
+            ("new", "new", "old text", State::After),
+            ("longer ", "longer one", "old", State::Before),
+            ("longer one", "longer one", "old", State::After),
+            ("other", "new", "old text", State::Other),
+            ("newer text", "new", "old text", State::Other),
+            ("", "", "", State::After),
+        ] {
+            assert_eq!(overwritten(now.as_bytes(), new.as_bytes(), old.as_bytes()), state, "{now}");
+        }
+    }
+}

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::commit::{Stop, Ways, in_order};
 use super::draft::Draft;
-use super::folder::Folders;
+use super::folder::{Folders, Place};
 use super::journal::{Mark, Record, State, Step};
 use super::lock::Locks;
 use super::open::open;
@@ -364,7 +364,7 @@ impl<'a> Commit<'a> {
     fn end(&mut self) {
         let changed = self.record.steps.iter().flat_map(|step| [step.target(), step.source()]);
         let places: Vec<_> = changed.filter_map(|path| self.folders.place(path).ok()).collect();
-        let folders: BTreeSet<&Path> = places.iter().map(|place| place.folder()).collect();
+        let folders: BTreeSet<&Path> = places.iter().map(Place::folder).collect();
         for folder in folders {
             store::sync(folder);
         }

@@ -30,6 +30,14 @@ fn stat(path: &Path) -> Stat {
 
 #[test]
 fn what_was_done_is_taken_back_when_a_later_step_fails() {
+    let other = tempfile::tempdir().unwrap();
+    let staging = other.path().join("staging");
+    fail_and_succeed(&LocalFs::default());
+    fail_and_succeed(&LocalFs::default().with_staging(staging.clone()));
+    assert_eq!(fs::read_dir(&staging).unwrap().count(), 0);
+}
+
+fn fail_and_succeed(local: &LocalFs) {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();
     for name in ["gone", "from", "x", "y", "text", "taken", "linked"] {
@@ -61,7 +69,6 @@ fn what_was_done_is_taken_back_when_a_later_step_fails() {
     };
     let names = ["gone", "from", "x", "y", "text", "taken", "linked", "d/e/to", "d/new"];
     let paths = || names.iter().map(|name| root.join(name)).collect();
-    let local = LocalFs::default();
     let mut held = local.hold(paths(), &|| true).unwrap();
     let err = held.commit(&plan).unwrap_err();
     assert!(matches!(err.cause, FsError::Changed(_)), "{err:?}");
