@@ -205,7 +205,8 @@ impl Before {
 
     /// The new content in the manner of the old one.
     fn encode(&self, content: &str) -> (Vec<u8>, Option<String>) {
-        let converted = if self.crlf { Cow::Owned(to_crlf(content)) } else { Cow::Borrowed(content) };
+        let converted =
+            if self.crlf { Cow::Owned(to_crlf(content)) } else { Cow::Borrowed(content) };
         // A mark in the content replaces the file's own.
         let body = match converted.strip_prefix('\u{feff}') {
             Some(body) if self.format.bom => body,
