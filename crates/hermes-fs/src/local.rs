@@ -2,10 +2,14 @@
 
 mod commit;
 mod content;
+mod draft;
 mod folder;
+mod journal;
 mod lock;
 mod open;
 mod properties;
+mod staging;
+mod steps;
 mod store;
 mod walk;
 
@@ -36,13 +40,25 @@ const BATCH: usize = 512;
 #[derive(Clone, Debug, Default)]
 pub struct LocalFs {
     home: Option<PathBuf>,
+    staging: Option<PathBuf>,
 }
 
 impl LocalFs {
     /// The file system, as a user with this home sees it.
     #[must_use]
     pub const fn new(home: Option<PathBuf>) -> Self {
-        Self { home }
+        Self { home, staging: None }
+    }
+
+    /// The same file system with a folder of the host's own, where new contents wait and plans of
+    /// several steps are written down. It is created when it is needed.
+    ///
+    /// With it, a process that is killed at any moment leaves nothing in other folders of the same
+    /// file system, and what it began is brought to its end when files are held next with the same
+    /// folder. Without it, or on other file systems, a file `.hermes-*.tmp` may be left.
+    #[must_use]
+    pub fn with_staging(self, folder: PathBuf) -> Self {
+        Self { staging: Some(folder), ..self }
     }
 }
 
@@ -127,7 +143,16 @@ impl FileBackend for LocalFs {
         paths: BTreeSet<PathBuf>,
         go: GoesOn<'_>,
     ) -> Result<Box<dyn Held + '_>, FsError> {
-        Ok(Box::new(lock::Locks::take(self.identity(), paths, go)?))
+        let staging = self.staging.as_deref().and_then(|folder| {
+            let opened = staging::Staging::open(folder);
+            let warn = |err| tracing::warn!("{} can't be used: {err}", folder.display());
+            opened.map_err(warn).ok()
+        });
+        if let Some(staging) = &staging {
+            staging.recover();
+        }
+        let locks = lock::Locks::take(self.identity(), paths, go)?;
+        Ok(Box::new(commit::Holding { locks, staging }))
     }
 
     fn scan(&self, query: &ContentQuery<'_>, go: GoesOn<'_>) -> Result<Scan, FsError> {

@@ -38,7 +38,12 @@ impl<'a> Work<'a> {
             Some(workplace) => (workplace.backend, workplace.cwd),
             None => {
                 let home = cx.settings().env_filled("HOME").map(PathBuf::from);
-                (Arc::new(LocalFs::new(home)) as Arc<dyn FileBackend>, None)
+                let mut local = LocalFs::new(home);
+                let hermes = cx.settings().home();
+                if !hermes.as_os_str().is_empty() {
+                    local = local.with_staging(hermes.join("staging"));
+                }
+                (Arc::new(local) as Arc<dyn FileBackend>, None)
             }
         };
         let cwd = cwd.unwrap_or_else(|| cx.cwd().to_owned());

@@ -102,7 +102,7 @@ fn open_to_lock(path: &Path) -> Option<File> {
     open::open(path).or_else(|_| open::open_to_write(path)).ok()
 }
 
-fn is_at(file: &File, path: &Path) -> bool {
+pub(super) fn is_at(file: &File, path: &Path) -> bool {
     match (file.metadata(), std::fs::metadata(path)) {
         (Ok(file), Ok(found)) => is_same_file(&Stat::of(&file), &Stat::of(&found)),
         _ => false,

@@ -4,55 +4,68 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write as _};
 use std::path::Path;
 
-use tempfile::NamedTempFile;
+use sha2::{Digest, Sha256};
 
+use super::draft::{Draft, remove_stale};
 use super::folder::{Folders, Place};
-use super::lock::{Lock, lock_new};
+use super::journal::Mark;
+use super::lock::Lock;
 use super::open::{open, open_to_write};
 use super::properties;
+use super::staging::{Staging, unique};
 use crate::error::FsError;
 use crate::plan::{IN_PLACE_FOLDER, IN_PLACE_OWNER, Write};
 use crate::stat::Stat;
 
-/// How a file was written.
+/// Why a file was overwritten, and not replaced by a new one in one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Written {
-    /// A new file took the place of the old one in one step.
-    Replaced,
-    /// The file was overwritten, since it has several names.
-    InPlace,
-    /// The file was overwritten, since its folder can't be written to.
-    InPlaceUnsafe,
-    /// The file was overwritten, since a new one couldn't belong to its owner.
-    InPlaceOwner,
+pub(super) enum InPlace {
+    /// It has several names.
+    Links,
+    /// Its folder can't be written to.
+    Folder,
+    /// A new one couldn't belong to its owner.
+    Owner,
 }
 
-impl Written {
+impl InPlace {
     pub(super) const fn warning(self) -> Option<&'static str> {
         match self {
-            Self::InPlaceUnsafe => Some(IN_PLACE_FOLDER),
-            Self::InPlaceOwner => Some(IN_PLACE_OWNER),
-            Self::Replaced | Self::InPlace => None,
+            Self::Folder => Some(IN_PLACE_FOLDER),
+            Self::Owner => Some(IN_PLACE_OWNER),
+            Self::Links => None,
         }
     }
 }
 
 /// Why nothing was written.
 #[derive(Debug)]
-enum Failure {
+pub(super) enum Failure {
     /// The file isn't what it was when it was read.
     Changed,
+    /// It doesn't hold what was written to it.
+    Overtaken,
     /// The new file couldn't be given to the owner of the old one.
     Owner,
     Io(io::Error),
 }
 
 impl Failure {
-    fn error(self, path: &Path) -> FsError {
+    pub(super) fn error(self, path: &Path) -> FsError {
         match self {
             Self::Changed => FsError::Changed(path.to_owned()),
+            Self::Overtaken => FsError::Overtaken(path.to_owned()),
             Self::Owner => FsError::Owner(path.to_owned()),
             Self::Io(err) => FsError::io("write", path, err),
+        }
+    }
+
+    /// Whether the old file could still be written over.
+    pub(super) fn leaves(&self) -> Option<InPlace> {
+        match self {
+            Self::Owner => Some(InPlace::Owner),
+            Self::Io(err) if is_folder_closed(err) => Some(InPlace::Folder),
+            _ => None,
         }
     }
 }
@@ -63,75 +76,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// A content that is ready to take its place.
-#[derive(Debug)]
-pub(super) enum Prepared {
-    /// It lies beside the place, in a folder that is held until it is there.
-    Beside(NamedTempFile, Place),
-    /// The file is going to be overwritten.
-    InPlace(Written),
-}
-
-/// Makes ready to write. Nothing is seen of it until [`finish`].
-///
-/// The new file gets the properties of the file `like`, as far as that is permitted.
-pub(super) fn prepare(write: &Write, folders: &mut Folders) -> Result<Prepared, FsError> {
-    try_prepare(write, folders).map_err(|failure| failure.error(&write.path))
-}
-
-/// Puts what was prepared in its place. When something else than `old` is there, nothing is
-/// written.
-pub(super) fn finish(
-    lock: &mut Lock,
-    path: &Path,
-    old: Option<&Stat>,
-    bytes: &[u8],
-    prepared: Prepared,
-) -> Result<Written, FsError> {
-    try_finish(lock, path, old, bytes, prepared).map_err(|failure| failure.error(path))
-}
-
-fn try_prepare(write: &Write, folders: &mut Folders) -> Result<Prepared, Failure> {
-    let old = write.old.as_ref();
-    if old.is_some_and(|old| old.stat.links > 1) {
-        return Ok(Prepared::InPlace(Written::InPlace));
-    }
-    match stage(write, folders) {
-        Ok((temp, place)) => Ok(Prepared::Beside(temp, place)),
-        Err(Failure::Io(err)) if old.is_some() && is_folder_closed(&err) => {
-            Ok(Prepared::InPlace(Written::InPlaceUnsafe))
-        }
-        Err(Failure::Owner) if old.is_some() => Ok(Prepared::InPlace(Written::InPlaceOwner)),
-        Err(failure) => Err(failure),
-    }
-}
-
-fn try_finish(
-    lock: &mut Lock,
-    path: &Path,
-    old: Option<&Stat>,
-    bytes: &[u8],
-    prepared: Prepared,
-) -> Result<Written, Failure> {
-    let in_place = match prepared {
-        Prepared::InPlace(written) => written,
-        Prepared::Beside(temp, place) => match put(&place, old, temp) {
-            Ok(new) => {
-                lock.keep(new);
-                return Ok(Written::Replaced);
-            }
-            Err(Failure::Io(err)) if old.is_some() && is_folder_closed(&err) => {
-                Written::InPlaceUnsafe
-            }
-            Err(failure) => return Err(failure),
-        },
-    };
-    let Some(old) = old else { return Err(Failure::Changed) };
-    overwrite(path, old, bytes)?;
-    Ok(in_place)
-}
-
-fn is_folder_closed(err: &io::Error) -> bool {
+pub(super) fn is_folder_closed(err: &io::Error) -> bool {
     matches!(err.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
@@ -149,35 +94,81 @@ fn refuse_changed(path: &Path, old: &Stat) -> Result<(), Failure> {
     }
 }
 
-/// Writes a new file beside its place.
-fn stage(write: &Write, folders: &mut Folders) -> Result<(NamedTempFile, Place), Failure> {
-    let place = folders.place(&write.path)?;
-    let mut temp = new_file(place.folder())?;
-    temp.write_all(&write.bytes)?;
+/// Writes a new file for a place, safely on the disk. It gets the properties of the file `like`,
+/// as far as that is permitted. It has the name only where files can't be without one.
+pub(super) fn stage(write: &Write, place: &Place, name: &str) -> Result<Draft, Failure> {
+    let draft = Draft::new(place.folder(), name)?;
+    let mut file = draft.file();
+    file.write_all(&write.bytes)?;
     if let Some((path, old)) = &write.like {
-        if !properties::give_away(old, temp.as_file())? {
+        if !properties::give_away(old, file)? {
             return Err(Failure::Owner);
         }
-        properties::keep(path, old, temp.as_file())?;
+        properties::keep(path, old, file)?;
     }
-    temp.as_file().sync_all()?;
-    lock_new(temp.as_file());
-    Ok((temp, place))
+    file.sync_all()?;
+    Ok(draft)
 }
 
-/// Puts a new file in the place of the old one, and gives it back locked.
-fn put(place: &Place, old: Option<&Stat>, temp: NamedTempFile) -> Result<File, Failure> {
-    let new = if let Some(old) = old {
-        refuse_changed(&place.path, old)?;
-        temp.persist(place.at()).map_err(|err| err.error)?
+/// Writes one file as a new one, which takes its place in one step.
+///
+/// The name isn't forced to the disk: after a loss of power the whole old file may be there.
+pub(super) fn replace(
+    lock: &mut Lock,
+    write: &Write,
+    folders: &mut Folders,
+    staging: Option<&Staging>,
+) -> Result<(), Failure> {
+    let place = folders.place(&write.path)?;
+    let name = name_beside(&write.path);
+    let mut draft = stage(write, &place, &name)?;
+    let new = if let Some(old) = &write.old {
+        if !draft.has_name() {
+            name_near(&mut draft, &place, &name, staging)?;
+        }
+        refuse_changed(&place.path, &old.stat)?;
+        draft.replace(&place.at())?
     } else {
-        temp.persist_noclobber(place.at()).map_err(|err| match err.error.kind() {
+        draft.name(&place.at()).map_err(|err| match err.kind() {
             io::ErrorKind::AlreadyExists => Failure::Changed,
-            _ => Failure::Io(err.error),
-        })?
+            _ => Failure::Io(err),
+        })?;
+        draft.keep()?
     };
-    sync(place.folder());
-    Ok(new)
+    let mark = Mark::from(new.metadata()?);
+    lock.keep(new);
+    if Mark::at(&place.at())? == Some(mark) { Ok(()) } else { Err(Failure::Overtaken) }
+}
+
+/// Gives a file the name from which it takes its place.
+fn name_near(
+    draft: &mut Draft,
+    place: &Place,
+    name: &str,
+    staging: Option<&Staging>,
+) -> io::Result<()> {
+    if let Some(staging) = staging
+        && draft.name(&staging.join(&format!("{}.new", unique()))).is_ok()
+    {
+        return Ok(());
+    }
+    // The staging folder is on another file system.
+    let beside = place.folder().join(name);
+    match draft.name(&beside) {
+        Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {
+            remove_stale(&beside);
+            draft.name(&place.folder().join(format!(".hermes-{}.tmp", unique())))
+        }
+        result => result,
+    }
+}
+
+/// The name beside a file for its next content: always the same, so that what a killed process
+/// left is found.
+fn name_beside(path: &Path) -> String {
+    let hash = Sha256::digest(path.file_name().unwrap_or_default().as_encoded_bytes());
+    let hash: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    format!(".hermes-{hash}.tmp")
 }
 
 /// Makes renames in a folder last. Some file systems can't, and the content is safe either way.
@@ -187,29 +178,16 @@ pub(super) fn sync(folder: &Path) {
     }
 }
 
-pub(super) fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".hermes-").suffix(".tmp");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    // The path in the message would be one that nobody gave.
-    builder.tempfile_in(folder).map_err(|err| err.kind().into())
+/// All that is in a file.
+pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
-fn overwrite(path: &Path, old: &Stat, bytes: &[u8]) -> Result<(), Failure> {
-    let mut before = Vec::new();
-    open(path)?.read_to_end(&mut before)?;
+/// Writes over what is in a file, from its start.
+pub(super) fn write_over(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = open_to_write(path)?;
-    refuse_changed(path, old)?;
-    let written = write_from_start(&mut file, bytes);
-    if written.is_err() {
-        // A full disk, most likely: the old content fitted.
-        let _ = write_from_start(&mut file, &before);
-    }
-    Ok(written?)
-}
-
-fn write_from_start(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     file.rewind()?;
     file.write_all(bytes)?;
     file.set_len(bytes.len() as u64)?;
@@ -230,7 +208,7 @@ mod tests {
         Stat::of(&fs::metadata(path).unwrap())
     }
 
-    fn write(path: &Path, old: Option<&Stat>, bytes: &[u8]) -> Result<Written, FsError> {
+    fn write(path: &Path, old: Option<&Stat>, bytes: &[u8]) -> Result<(), FsError> {
         let mut locks = Locks::take("local", [path.to_owned()].into(), &|| true)?;
         let like = old.map(|old| (path.to_owned(), old.clone()));
         let write = Write {
@@ -239,8 +217,8 @@ mod tests {
             like,
             bytes: bytes.to_vec(),
         };
-        let prepared = prepare(&write, &mut Folders::default())?;
-        finish(locks.get(path).unwrap(), path, old, bytes, prepared)
+        replace(locks.get(path).unwrap(), &write, &mut Folders::default(), None)
+            .map_err(|failure| failure.error(path))
     }
 
     #[test]
@@ -269,7 +247,7 @@ mod tests {
     fn a_file_is_replaced_with_its_mode_and_nothing_is_left_over() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f");
-        assert_eq!(write(&path, None, b"one").unwrap(), Written::Replaced);
+        write(&path, None, b"one").unwrap();
         fs::write(dir.path().join("plain"), "").unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o7777;
         assert_eq!(mode(&path), mode(&dir.path().join("plain")));
@@ -283,13 +261,20 @@ mod tests {
     }
 
     #[test]
-    fn a_file_with_two_names_keeps_both() {
+    fn what_a_killed_process_left_beside_is_removed_by_the_next_write() {
         let dir = tempfile::tempdir().unwrap();
-        let (a, b) = (dir.path().join("a"), dir.path().join("b"));
-        fs::write(&a, "a long old text").unwrap();
-        fs::hard_link(&a, &b).unwrap();
-        assert_eq!(write(&a, Some(&stat(&a)), b"new").unwrap(), Written::InPlace);
-        assert_eq!(fs::read(&b).unwrap(), b"new");
+        let path = dir.path().join("f");
+        fs::write(&path, "old").unwrap();
+        let stale = dir.path().join(name_beside(&path));
+        fs::write(&stale, "half").unwrap();
+        let used = File::open(&stale).unwrap();
+        used.lock().unwrap();
+        write(&path, Some(&stat(&path)), b"new").unwrap();
+        assert!(stale.exists());
+        drop(used);
+        write(&path, Some(&stat(&path)), b"newer").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"newer");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 
     #[test]

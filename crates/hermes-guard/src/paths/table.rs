@@ -128,6 +128,8 @@ pub(super) static WRITE_SYSTEM: &[Row] = &[
     // What says which hooks may run, and what tells afterwards.
     file(Hermes, "shell-hooks-allowlist.json", System),
     file(Hermes, "logs/tool-calls.jsonl", System),
+    // Journals, which say what is done to files when a process was killed.
+    tree(Hermes, "staging", System),
 ];
 
 /// What [`WRITE_SYSTEM`] doesn't mean: where macOS keeps temporary files.

@@ -3,6 +3,8 @@
 use super::*;
 use crate::backend::FileBackend;
 use crate::local::LocalFs;
+use crate::plan::Old;
+use crate::stat::Stat;
 use pretty_assertions::assert_eq;
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,6 +30,14 @@ fn stat(path: &Path) -> Stat {
 
 #[test]
 fn what_was_done_is_taken_back_when_a_later_step_fails() {
+    let other = tempfile::tempdir().unwrap();
+    let staging = other.path().join("staging");
+    fail_and_succeed(&LocalFs::default());
+    fail_and_succeed(&LocalFs::default().with_staging(staging.clone()));
+    assert_eq!(fs::read_dir(&staging).unwrap().count(), 0);
+}
+
+fn fail_and_succeed(local: &LocalFs) {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();
     for name in ["gone", "from", "x", "y", "text", "taken", "linked"] {
@@ -59,7 +69,6 @@ fn what_was_done_is_taken_back_when_a_later_step_fails() {
     };
     let names = ["gone", "from", "x", "y", "text", "taken", "linked", "d/e/to", "d/new"];
     let paths = || names.iter().map(|name| root.join(name)).collect();
-    let local = LocalFs::default();
     let mut held = local.hold(paths(), &|| true).unwrap();
     let err = held.commit(&plan).unwrap_err();
     assert!(matches!(err.cause, FsError::Changed(_)), "{err:?}");
@@ -124,4 +133,26 @@ fn what_changed_since_it_was_looked_at_is_neither_removed_nor_moved() {
         assert!(matches!(err.cause, FsError::Changed(_)), "{err:?}");
         assert_eq!(fs::read(&file).unwrap(), b"newer");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_with_two_names_keeps_both() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let (a, b, staging) = (root.join("a"), root.join("b"), root.join("staging"));
+    fs::write(&a, "a long old text").unwrap();
+    fs::hard_link(&a, &b).unwrap();
+    for local in [LocalFs::default(), LocalFs::default().with_staging(staging.clone())] {
+        for text in ["new", "and a longer one again"] {
+            let stat = stat(&a);
+            let old = Some(Old { stat: stat.clone(), bytes: None });
+            let like = Some((a.clone(), stat));
+            let write = Write { path: a.clone(), old, like, bytes: text.into() };
+            let plan = Plan { writes: vec![write], ..Plan::default() };
+            local.hold([a.clone()].into(), &|| true).unwrap().commit(&plan).unwrap();
+            assert_eq!(fs::read_to_string(&b).unwrap(), text);
+        }
+    }
+    assert_eq!(fs::read_dir(staging).unwrap().count(), 0);
 }

@@ -1,0 +1,190 @@
+//! A folder of the host's own for what is between one name and the other, so that a killed process
+//! leaves nothing in the folders of the user, and the next one finds what is to be done.
+
+use std::collections::BTreeSet;
+use std::fs::{File, TryLockError};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::draft::{Draft, remove_stale};
+use super::folder::{Folder, Folders};
+use super::journal::Record;
+use super::lock;
+use super::open::open;
+use super::store::sync;
+
+/// The folder. Files in it: `ID.new` of a single write, and of a plan `ID-N` with its journal,
+/// which is named after how far it is. All are locked by their owner while it lives.
+#[derive(Clone, Debug)]
+pub(super) struct Staging {
+    path: PathBuf,
+}
+
+/// How far a plan is, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Nothing is changed but that there may be new folders.
+    Intent,
+    /// The steps are going to be done.
+    Plan,
+    /// The steps are going to be taken back.
+    Undo,
+}
+
+impl Stage {
+    const ALL: [(Self, &'static str); 3] =
+        [(Self::Intent, "intent"), (Self::Plan, "plan"), (Self::Undo, "undo")];
+
+    fn file(self, staging: &Staging, id: &str) -> PathBuf {
+        let name = Self::ALL.iter().find(|(stage, _)| *stage == self).map_or("", |(_, name)| name);
+        staging.path.join(format!("{id}.{name}"))
+    }
+}
+
+/// The journal of a plan that is being carried out. It stays when this is dropped.
+#[derive(Debug)]
+pub(super) struct Journal<'a> {
+    staging: &'a Staging,
+    id: &'a str,
+    stage: Stage,
+    /// Holds its lock.
+    lock: File,
+}
+
+/// A name that no other plan or write has.
+pub(super) fn unique() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    let next = NEXT.fetch_add(1, Ordering::Relaxed);
+    format!("{:x}-{now:x}-{next:x}", std::process::id())
+}
+
+impl Staging {
+    /// The folder, created where it isn't there.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(path)?;
+        Ok(Self { path: path.canonicalize()? })
+    }
+
+    /// Where a file of this name is.
+    pub(super) fn join(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    fn write(&self, stage: Stage, id: &str, record: &Record) -> io::Result<File> {
+        let path = stage.file(self, id);
+        let folder = Folder::of(&path)?;
+        let mut draft = Draft::new(folder.path(), &format!("{id}.new"))?;
+        let mut file = draft.file();
+        file.write_all(&serde_json::to_vec(record)?)?;
+        if stage != Stage::Intent {
+            file.sync_all()?;
+        }
+        draft.name(&folder.file(&path))?;
+        if stage != Stage::Intent {
+            sync(folder.path());
+        }
+        draft.keep()
+    }
+
+    /// Notes what a plan may leave behind before it is complete.
+    pub(super) fn begin<'a>(&'a self, id: &'a str, record: &Record) -> io::Result<Journal<'a>> {
+        let file = self.write(Stage::Intent, id, record)?;
+        Ok(Journal { staging: self, id, stage: Stage::Intent, lock: file })
+    }
+
+    /// Brings to an end what killed processes left.
+    pub(super) fn recover(&self) {
+        let Ok(entries) = std::fs::read_dir(&self.path) else { return };
+        let mut ids = BTreeSet::new();
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            match name.to_str().and_then(|name| name.rsplit_once('.')) {
+                Some((_, "new")) => remove_stale(&entry.path()),
+                Some((id, "intent" | "plan" | "undo")) => {
+                    ids.insert(id.to_owned());
+                }
+                _ => {}
+            }
+        }
+        for id in ids {
+            if let Err(err) = self.recover_plan(&id) {
+                tracing::warn!("the patch {id} can't be completed: {err}");
+            }
+        }
+    }
+
+    fn recover_plan(&self, id: &str) -> io::Result<()> {
+        let mut found = Vec::new();
+        for (stage, _) in Stage::ALL {
+            let path = stage.file(self, id);
+            let file = match open(&path) {
+                Err(err) if err.kind() == io::ErrorKind::NotFound => continue,
+                file => file?,
+            };
+            match file.try_lock() {
+                Ok(()) if lock::is_at(&file, &path) => found.push((stage, path, file)),
+                // Its owner lives, or another process does this.
+                Ok(()) | Err(TryLockError::WouldBlock) => return Ok(()),
+                Err(TryLockError::Error(err)) => return Err(err),
+            }
+        }
+        let Some((stage, path, _)) = found.last() else { return Ok(()) };
+        let record = Record::read(path)?;
+        let mut folders = Folders::default();
+        let folders = &mut folders;
+        let left = match stage {
+            Stage::Intent => Vec::new(),
+            Stage::Plan => {
+                record.roll_forward(folders);
+                Vec::new()
+            }
+            Stage::Undo => record.roll_back(folders, record.steps.len()),
+        };
+        for (step, reason) in &left {
+            tracing::warn!("{} can't be put back: {reason}", step.target().display());
+        }
+        let needed: Vec<&Path> =
+            left.iter().flat_map(|(step, _)| [step.source(), step.target()]).collect();
+        record.clean(folders, id, &needed);
+        if *stage != Stage::Plan {
+            record.remove_folders(folders);
+        }
+        for (_, path, _) in &found {
+            std::fs::remove_file(path)?;
+        }
+        Ok(())
+    }
+}
+
+impl Journal<'_> {
+    /// From now on the plan is carried out, whoever does it.
+    pub(super) fn commit(&mut self, record: &Record) -> io::Result<()> {
+        let intent = self.stage.file(self.staging, self.id);
+        self.lock = self.staging.write(Stage::Plan, self.id, record)?;
+        self.stage = Stage::Plan;
+        std::fs::remove_file(intent)
+    }
+
+    /// From now on the plan is taken back, whoever does it.
+    pub(super) fn undo(&mut self) -> io::Result<()> {
+        if self.stage == Stage::Plan {
+            let to = Stage::Undo.file(self.staging, self.id);
+            std::fs::rename(self.stage.file(self.staging, self.id), to)?;
+            self.stage = Stage::Undo;
+        }
+        Ok(())
+    }
+
+    /// There is nothing left to do.
+    pub(super) fn end(self) {
+        let _ = std::fs::remove_file(self.stage.file(self.staging, self.id));
+        drop(self.lock);
+    }
+}
