@@ -280,12 +280,7 @@ impl Judge<'_> {
             let why = "Opens a shell with all rights.";
             self.find("root_shell", Category::Other, false, why);
         }
-        // A shell gets the words joined.
-        if options.has("si") && !rest.is_empty() {
-            let text = join(rest);
-            let mut inner = env.clone();
-            return Inner::Done(self.payload(&text, &mut inner, Flow::unknown()));
-        }
+        // `-i` and `-s` quote the words for the shell that runs them.
         Inner::Argv(rest.to_vec())
     }
 
