@@ -34,7 +34,7 @@ pub(crate) struct Style {
 
 const PLAIN: Style = Style { in_double: false, is_value: false };
 
-impl Judge<'_> {
+impl Judge {
     /// The arguments that a word becomes.
     pub(crate) fn args(&mut self, unit: &Rc<Unit>, range: &Range<usize>, env: &mut Env) -> Vec<Arg> {
         let text = unit.source.slice(range.clone());
@@ -372,7 +372,7 @@ pub(crate) fn unescape(text: &str, escapes: Escapes) -> String {
             bytes.extend_from_slice(c.encode_utf8(&mut buffer).as_bytes());
             continue;
         }
-        let mut digits = |chars: &mut std::iter::Peekable<std::str::Chars<'_>>, radix, most| {
+        let digits = |chars: &mut std::iter::Peekable<std::str::Chars<'_>>, radix, most| {
             let mut value = None;
             for _ in 0..most {
                 let Some(digit) = chars.peek().and_then(|c| c.to_digit(radix)) else { break };

@@ -44,7 +44,7 @@ pub(crate) fn language(name: &str) -> Option<Language> {
     })
 }
 
-impl Judge<'_> {
+impl Judge {
     /// An interpreter with its arguments.
     pub(crate) fn interpreter(&mut self, name: &str, args: &[Arg], env: &mut Env, io: &Io) {
         let Some(language) = language(name) else { return };

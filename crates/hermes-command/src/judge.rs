@@ -36,7 +36,7 @@ pub(crate) enum Via {
     Found,
 }
 
-pub(crate) struct Judge<'c> {
+pub(crate) struct Judge {
     pub(crate) homes: Homes,
     findings: Vec<Finding>,
     commands: Vec<SimpleCommand>,
@@ -62,9 +62,10 @@ pub(crate) struct Judge<'c> {
     /// The program of the current command as it is written, when it is a path.
     pub(crate) argv_path: Option<String>,
     pub(crate) via: Via,
+    /// Whether the words of the current text come from a list.
+    pub(crate) is_fed: bool,
     /// Whether the current command has a redirect.
     pub(crate) has_redirect: bool,
-    ctx: &'c Ctx,
 }
 
 /// What the command would do in the place that `ctx` describes.
@@ -81,7 +82,6 @@ pub fn classify(command: &str, ctx: &Ctx) -> Report {
     }
     let unit = judge.unit(command);
     let mut env = Env::new(ctx);
-    env.positionals = Some(Rc::default());
     let steps = 0..unit.script.steps.len();
     judge.exec(&unit, steps, &mut env, Flow::unknown());
     judge.is_complete &= unit.script.is_complete && !unit.source.is_unbalanced;
@@ -100,8 +100,8 @@ fn too_big(command: &str) -> Option<&'static str> {
     }
 }
 
-impl<'c> Judge<'c> {
-    fn new(ctx: &'c Ctx) -> Self {
+impl Judge {
+    fn new(ctx: &Ctx) -> Self {
         Self {
             homes: Homes { home: ctx.home.clone(), hermes: ctx.hermes_home.clone() },
             findings: Vec::new(),
@@ -120,13 +120,9 @@ impl<'c> Judge<'c> {
             argv: Vec::new(),
             argv_path: None,
             via: Via::Shell,
+            is_fed: false,
             has_redirect: false,
-            ctx,
         }
-    }
-
-    pub(crate) fn fresh_env(&self) -> Env {
-        Env::new(self.ctx)
     }
 
     pub(crate) fn unit(&mut self, text: &str) -> Rc<Unit> {
@@ -263,9 +259,12 @@ impl<'c> Judge<'c> {
         }
         let unit = self.unit(text);
         let saved = (self.span.clone(), std::mem::take(&mut self.argv), std::mem::take(&mut self.sinks), self.via, self.has_redirect);
+        let is_fed = self.is_fed;
+        self.is_fed |= self.via != Via::Shell;
         self.via = Via::Shell;
         self.nested += 1;
         let flow = self.exec(&unit, 0..unit.script.steps.len(), env, stdin);
+        self.is_fed = is_fed;
         if !unit.script.is_complete || unit.source.is_unbalanced {
             crate::second::look(self, text, &unit, env);
         }

@@ -8,9 +8,9 @@ use crate::expand::{Style, Word, push_text};
 use crate::judge::Judge;
 use crate::names::matches;
 use crate::syntax::name_length;
-use crate::value::{Flow, HOLE, SPLIT, Taint, plain};
+use crate::value::{Flow, HOLE, SPLIT, plain};
 
-impl Judge<'_> {
+impl Judge {
     /// What is between `${` and `}`.
     pub(crate) fn parameter(
         &mut self,
@@ -317,11 +317,6 @@ pub(crate) fn arithmetic(text: &str) -> Option<i64> {
         }
     }
     (!is_term).then_some(total)
-}
-
-/// No use for a value that can't be known.
-pub(crate) fn unknown() -> Variable {
-    Variable { items: vec![HOLE.to_string()], is_list: false, taint: Taint::NONE }
 }
 
 #[cfg(test)]

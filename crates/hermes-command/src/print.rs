@@ -46,7 +46,7 @@ fn decodes(name: &str, args: &[Arg]) -> bool {
     }
 }
 
-impl Judge<'_> {
+impl Judge {
     /// What a program prints, and where that comes from.
     pub(crate) fn printed(&mut self, name: &str, args: &[Arg], env: &Env, stdin: &Flow) -> Flow {
         let mut taint = Taint::NONE;
@@ -56,13 +56,14 @@ impl Judge<'_> {
         if decodes(name, args) {
             taint |= Taint::DECODED;
         }
-        let is_named = |word: &str| args.iter().any(|it| it.marked.to_ascii_lowercase().contains(word));
+        let is_named = |word: &str| args.iter().any(|it| it.marked.replace(['[', ']'], "").to_ascii_lowercase().contains(word));
         match name {
             "pgrep" | "pidof" | "pidwait" => taint |= Taint::PROCESSES,
             "gh" if args.first().is_some_and(|it| matches!(it.marked.as_str(), "api" | "gist")) => taint |= Taint::FETCHED,
             "aws" | "gsutil" | "rclone" | "mc" | "s3cmd" if args.iter().any(|it| it.is("-") || it.is("cat")) => taint |= Taint::FETCHED,
             "openssl" if args.first().is_some_and(|it| it.is("s_client")) => taint |= Taint::FETCHED,
             "git" if args.first().is_some_and(|it| it.is("archive")) && is_named("--remote") => taint |= Taint::FETCHED,
+            "printenv" if args.iter().all(Arg::is_option) => taint |= Taint::ENVIRONMENT,
             "printenv" if args.iter().any(|it| is_secret_name(&it.marked)) => taint |= Taint::SECRET,
             "security" | "pass" | "gopass" | "bw" | "op" | "secret-tool" if !is_named("list") => {
                 if is_named("find-") || is_named("show") || is_named("get") || is_named("read") || is_named("lookup") || name == "pass" {

@@ -27,7 +27,7 @@ pub(crate) fn wants_help(args: &[Arg]) -> bool {
     before.into_iter().any(|it| matches!(it.marked.as_str(), "--help" | "--version" | "--usage"))
 }
 
-impl Judge<'_> {
+impl Judge {
     /// Judges a program without wrappers; what it prints.
     pub(crate) fn rules(&mut self, name: &str, args: &[Arg], env: &mut Env, io: &Io) -> Flow {
         self.argv = std::iter::once(name.to_owned()).chain(args.iter().map(Arg::shown)).collect();
@@ -44,6 +44,11 @@ impl Judge<'_> {
     }
 
     fn judge_program(&mut self, name: &str, args: &[Arg], env: &mut Env, io: &Io) {
+        if self.argv_path.as_ref().is_some_and(|it| it.starts_with("/etc/init.d/") || it.starts_with("/etc/rc.d/")) {
+            let words: Vec<Arg> = std::iter::once(Arg::new(name)).chain(args.iter().cloned()).collect();
+            self.services("service", &words, env);
+            return;
+        }
         match name {
             "rm" | "grm" | "unlink" | "shred" | "gshred" | "srm" | "wipe" | "scrub" | "rimraf" | "del-cli" | "rm-rf" | "trash-empty" | "fstrim" => self.delete(name, args, env),
             "mv" | "gmv" => self.mv(args, env),

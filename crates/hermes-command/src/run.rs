@@ -58,7 +58,7 @@ pub(crate) struct Writes {
     pub(crate) is_network: bool,
 }
 
-impl Judge<'_> {
+impl Judge {
     /// Runs steps of a unit.
     pub(crate) fn exec(&mut self, unit: &Rc<Unit>, range: Range<usize>, env: &mut Env, stdin: Flow) -> Flow {
         let owned = Rc::clone(unit);
@@ -72,6 +72,7 @@ impl Judge<'_> {
 
     /// `base` is the index of the first of the steps in its script.
     fn run(&mut self, unit: &Rc<Unit>, steps: &[Step], base: usize, env: &mut Env, stdin: Flow) -> Flow {
+        self.copies_of_itself(unit, steps);
         let mut frames = vec![Frame::new(stdin)];
         let mut at = 0;
         while let Some(step) = steps.get(at) {
@@ -224,6 +225,27 @@ impl Judge<'_> {
         }
     }
 
+    /// `$0|$0&`: a script that starts itself twice.
+    fn copies_of_itself(&mut self, unit: &Rc<Unit>, steps: &[Step]) {
+        let is_itself = |step: &Step| match step {
+            Step::Simple(simple) => simple.words.iter().take(2).any(|word| {
+                matches!(unit.source.slice(word.clone()).trim_matches('"'), "$0" | "${0}" | "./$0" | "$BASH_SOURCE" | "${BASH_SOURCE[0]}")
+            }),
+            _ => false,
+        };
+        let first = steps.iter().position(is_itself);
+        let Some(first) = first else { return };
+        let copies = steps.iter().filter(|it| is_itself(it)).count();
+        let runs_on = steps.iter().skip(first).any(|it| matches!(it, Step::Pipe | Step::Background));
+        if copies >= 2 && runs_on {
+            if let Some(Step::Simple(simple)) = steps.get(first) {
+                self.place(unit, &simple.span);
+            }
+            self.argv = vec!["$0".to_owned()];
+            self.fork_bomb();
+        }
+    }
+
     pub(crate) fn fork_bomb(&mut self) {
         let why = "It starts copies of itself without end until the machine stops answering.";
         self.find("fork_bomb", crate::Category::ForkBomb, true, why);
@@ -278,6 +300,14 @@ impl Judge<'_> {
         for assignment in &simple.assignments {
             if let Some(pair) = self.assign(unit, assignment, env, maybe && simple.words.is_empty()) {
                 set.push(pair);
+            }
+        }
+        if simple.words.is_empty() {
+            for (name, value) in &set {
+                if !matches!(name.as_str(), "ENV" | "BASH_ENV" | "LD_PRELOAD" | "LD_AUDIT") {
+                    self.argv = vec![format!("{name}={}", value.shown())];
+                    self.check_variable(name, value, false, env);
+                }
             }
         }
         let mut argv = Vec::with_capacity(simple.words.len());

@@ -32,7 +32,7 @@ static SET: LazyLock<Option<RegexSet>> =
     LazyLock::new(|| RegexSet::new(PATTERNS.map(|(pattern, ..)| format!("(?i){pattern}"))).ok());
 
 /// Looks again at a text, if there is a reason to.
-pub(crate) fn look(judge: &mut Judge<'_>, text: &str, unit: &Rc<Unit>, env: &mut Env) {
+pub(crate) fn look(judge: &mut Judge, text: &str, unit: &Rc<Unit>, env: &mut Env) {
     let is_partial = !unit.script.is_complete || unit.source.is_unbalanced;
     if !is_partial {
         return;
@@ -57,7 +57,7 @@ pub(crate) fn look(judge: &mut Judge<'_>, text: &str, unit: &Rc<Unit>, env: &mut
 }
 
 /// Each line and each part between separators, whatever quotes say, as a command of its own.
-fn pieces(judge: &mut Judge<'_>, text: &str, env: &mut Env) {
+fn pieces(judge: &mut Judge, text: &str, env: &mut Env) {
     let parts = text.split(['\n', ';', '&', '|', '(', ')', '{', '}']);
     for part in parts.map(str::trim).filter(|it| !it.is_empty() && it.len() < 4096).take(64) {
         let unbalanced = part.matches('"').count() % 2 + part.matches('\'').count() % 2 + part.matches('`').count() % 2;
@@ -73,7 +73,7 @@ fn pieces(judge: &mut Judge<'_>, text: &str, env: &mut Env) {
     }
 }
 
-impl Judge<'_> {
+impl Judge {
     /// Judges a part by itself, without looking a second time.
     pub(crate) fn piece(&mut self, text: &str, env: &mut Env) {
         let unit = self.unit(text);

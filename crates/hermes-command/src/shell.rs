@@ -14,7 +14,7 @@ pub(crate) fn is_shell(name: &str) -> bool {
     matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" | "mksh" | "rbash" | "fish" | "yash" | "hush" | "csh" | "tcsh" | "oksh" | "posh" | "ksh93" | "lksh" | "-bash" | "-sh" | "bash5")
 }
 
-impl Judge<'_> {
+impl Judge {
     pub(crate) fn remote_code(&mut self, taint: Taint) {
         let why = if taint.has(Taint::FETCHED) {
             "Runs text that comes from the network."
@@ -539,7 +539,9 @@ impl Judge<'_> {
                 if lower == "cmd" || lower.starts_with("powershell") {
                     self.payload(&quote(&words), env, Flow::unknown());
                 } else {
-                    crate::rules::windows::command(self, &lower, rest, env);
+                    if !crate::rules::windows::command(self, &lower, rest, env) {
+                        self.payload(&quote(&words), env, Flow::unknown());
+                    }
                 }
             }
         }

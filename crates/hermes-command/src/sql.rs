@@ -159,7 +159,7 @@ fn condition(words: &[String], from: usize) -> bool {
     !matches!(tail.as_slice(), ["TRUE"] | ["1"] | ["1", "=", "1"] | ["'", "=", "'"] | ["0", "=", "0"] | ["TRUE", ")"] | ["NOT", "FALSE"] | ["2", ">", "1"] | ["1", "<", "2"] | [])
 }
 
-impl Judge<'_> {
+impl Judge {
     fn lost(&mut self, rule: &'static str, why: &str) {
         self.find(rule, Category::SqlDestructive, false, why);
     }

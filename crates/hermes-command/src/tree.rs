@@ -57,7 +57,7 @@ pub(crate) fn commands(text: &str) -> Vec<Range<usize>> {
 }
 
 /// Judges the commands that only this parser may have found.
-pub(crate) fn look(judge: &mut Judge<'_>, unit: &Rc<Unit>, env: &mut Env) {
+pub(crate) fn look(judge: &mut Judge, unit: &Rc<Unit>, env: &mut Env) {
     let text = unit.source.text.as_str();
     if text.len() > MOST {
         return;

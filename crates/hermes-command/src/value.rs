@@ -58,8 +58,8 @@ impl Taint {
     pub(crate) const PROCESSES: Self = Self(16);
     /// Something that names the agent.
     pub(crate) const AGENT: Self = Self(32);
-    /// The history of a shell, or a random source: only for completeness of sends.
-    pub(crate) const CLOUD_LIST: Self = Self(64);
+    /// The paths of everything in a protected folder.
+    pub(crate) const EVERYTHING: Self = Self(64);
 
     pub(crate) const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0

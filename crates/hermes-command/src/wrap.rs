@@ -8,7 +8,7 @@ use crate::judge::{Judge, Via};
 use crate::names::{KNOWN, is_pattern, known_by_pattern, undisguised};
 use crate::options::{Options, Spec};
 use crate::path::{Loss, resolve};
-use crate::value::{Arg, Flow, HOLE, Taint, plain};
+use crate::value::{Arg, Flow, HOLE, Taint};
 
 /// Most wrappers around one program.
 const MOST_WRAPPERS: usize = 16;
@@ -35,7 +35,7 @@ pub(crate) enum Inner {
     None,
 }
 
-impl Judge<'_> {
+impl Judge {
     /// Judges a program with its arguments; what it prints.
     pub(crate) fn call(&mut self, argv: Vec<Arg>, env: &mut Env, io: &Io) -> Flow {
         let mut argv = argv;
@@ -135,7 +135,9 @@ impl Judge<'_> {
     /// A program that can't be known, by its arguments.
     fn opaque(&mut self, argv: &[Arg], env: &Env) {
         let args = argv.get(1..).unwrap_or_default();
-        let is_delete = args.iter().any(|it| {
+        // Options that no program for deleting has.
+        let is_other = args.iter().any(|it| it.is_option() && !it.starts_with("--") && it.marked.chars().skip(1).any(|c| !"rRfivdI".contains(c)));
+        let is_delete = !is_other && args.iter().any(|it| {
             let text = it.marked.as_str();
             let bundle = text.strip_prefix('-').filter(|it| !it.starts_with('-'));
             bundle.is_some_and(|it| it.contains(['r', 'R']) && it.contains('f') && it.len() <= 4)
@@ -379,7 +381,12 @@ impl Judge<'_> {
             vec![Arg::unknown(flow.taint)]
         };
         let argv = insert(&options.operands, &items, replaced.as_deref());
-        self.apart(argv, Via::List, env, Flow::unknown())
+        let before = self.found();
+        let inner = self.apart(argv, Via::List, env, Flow::unknown());
+        if flow.taint.has(Taint::EVERYTHING) {
+            self.harden(before);
+        }
+        inner
     }
 
     fn parallel(&mut self, args: &[Arg], env: &mut Env, io: &Io) -> Inner {
@@ -574,9 +581,4 @@ fn simple_wrapper(name: &str, args: &[Arg]) -> Option<Vec<Arg>> {
         operands.remove(0);
     }
     Some(operands.get(own.min(operands.len())..).unwrap_or_default().to_vec())
-}
-
-/// The text without marks.
-pub(crate) fn bare(arg: &Arg) -> String {
-    plain(&arg.marked)
 }

@@ -39,7 +39,7 @@ const COPIES: [&str; 20] = [
     "shutil.copy", "shutil.copyfile", "shutil.copy2", "shutil.move", "os.rename", "os.replace", "os.symlink", "os.link", "copyFileSync", "copyFile", "renameSync", "FileUtils.cp", "FileUtils.mv", "FileUtils.copy", "File.rename", "symlinkSync", "cpSync", "shutil.copytree", "rename", "copy",
 ];
 
-impl Judge<'_> {
+impl Judge {
     /// Judges a program.
     pub(super) fn program_text(&mut self, language: Language, program: &str, arguments: &[String], env: &mut Env) {
         if program.len() > 65_536 && !program.is_char_boundary(65_536) {
@@ -115,7 +115,7 @@ impl Judge<'_> {
                 }
                 continue;
             }
-            if is_run(scan.language, name, last) {
+            if is_run(scan.language, name, last, scan.bare) {
                 self.spawned(scan, &call, env);
                 continue;
             }
@@ -499,8 +499,16 @@ impl Call {
     }
 }
 
-fn is_run(language: Language, name: &str, last: &str) -> bool {
-    if !(RUNS.contains(&name) || RUNS.contains(&last)) {
+/// Whether `name` is `run` or `call` of a module under another name, or imported by itself.
+fn runs_as(bare: &str, name: &str) -> bool {
+    match name.rsplit_once('.') {
+        Some((module, _)) => bare.contains(&format!("subprocess as {module}")),
+        None => bare.contains("from subprocess import"),
+    }
+}
+
+fn is_run(language: Language, name: &str, last: &str, bare: &str) -> bool {
+    if !(RUNS.contains(&name) || RUNS.contains(&last) || (language == Language::Python && matches!(last, "run" | "call"))) {
         return false;
     }
     match last {
@@ -511,7 +519,7 @@ fn is_run(language: Language, name: &str, last: &str) -> bool {
             _ => true,
         },
         "system" | "spawn" | "popen" | "Popen" | "check_output" | "check_call" | "getoutput" => true,
-        "run" | "call" => name.contains("subprocess") || name.contains("Deno"),
+        "run" | "call" => name.contains("subprocess") || name.contains("Deno") || language == Language::Python && runs_as(bare, name),
         _ => true,
     }
 }

@@ -6,7 +6,7 @@ use crate::judge::Judge;
 use crate::value::{Arg, Flow, Taint};
 use crate::wrap::{Io, join};
 
-impl Judge<'_> {
+impl Judge {
     pub(super) fn powershell(&mut self, args: &[Arg], env: &mut Env, io: &Io) {
         let mut at = 0;
         while let Some(arg) = args.get(at) {

@@ -7,7 +7,7 @@ use crate::options::{Options, Spec};
 use crate::path::{Loss, resolve};
 use crate::value::Arg;
 
-impl Judge<'_> {
+impl Judge {
     pub(super) fn access(&mut self, name: &str, args: &[Arg], env: &Env) {
         match name {
             "chmod" | "gchmod" => self.chmod(args, env),

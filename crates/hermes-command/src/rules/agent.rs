@@ -7,7 +7,7 @@ use crate::options::{Options, Spec};
 use crate::value::Arg;
 use crate::wrap::Io;
 
-impl Judge<'_> {
+impl Judge {
     pub(super) fn hermes(&mut self, args: &[Arg], env: &Env, io: &Io) {
         let is_on = |value: &str| !matches!(value.trim().to_ascii_lowercase().as_str(), "" | "0" | "false" | "no" | "off");
         let by_variable = io.set.iter().any(|(name, value)| name == "HERMES_YOLO_MODE" && is_on(&value.marked)) || env.text("HERMES_YOLO_MODE").is_some_and(is_on);

@@ -3,13 +3,18 @@
 use crate::Category;
 use crate::env::Env;
 use crate::judge::Judge;
+use crate::options::{Options, Spec};
 use crate::value::Arg;
 
-impl Judge<'_> {
+/// Options in front of the verb that take a value.
+const VALUED: Spec = Spec::new("", &["profile", "region", "output", "endpoint-url", "query", "project", "subscription", "account", "config", "context", "stack", "cwd"]);
+
+impl Judge {
     /// Programs of clouds. Whether the name is one of them.
     pub(super) fn cloud(&mut self, name: &str, args: &[Arg], env: &Env) -> bool {
         let texts: Vec<&str> = args.iter().map(|it| it.marked.as_str()).collect();
-        let words: Vec<&str> = texts.iter().filter(|it| !it.starts_with('-')).copied().collect();
+        let options = Options::parse(args, VALUED);
+        let words: Vec<&str> = options.operands.iter().map(|it| it.marked.as_str()).collect();
         let has = |wanted: &[&str]| texts.iter().any(|it| wanted.contains(it));
         let why = "Deletes resources in a cloud.";
         let deletes = match name {

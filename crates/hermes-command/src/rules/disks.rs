@@ -7,7 +7,7 @@ use crate::options::{Options, Spec};
 use crate::path::{Device, resolve};
 use crate::value::Arg;
 
-impl Judge<'_> {
+impl Judge {
     /// Programs about disks. Whether the name is one of them.
     pub(super) fn disks(&mut self, name: &str, args: &[Arg], env: &Env) -> bool {
         let texts: Vec<&str> = args.iter().map(|it| it.marked.as_str()).collect();

@@ -8,7 +8,7 @@ use crate::path::{Loss, resolve};
 use crate::value::{Arg, Flow, Taint};
 use crate::wrap::{Io, join};
 
-impl Judge<'_> {
+impl Judge {
     /// Programs that change files in place.
     pub(super) fn edit(&mut self, name: &str, args: &[Arg], env: &mut Env, io: &Io) {
         match name {
@@ -110,9 +110,8 @@ impl Judge<'_> {
             } else if let Some(rest) = line.strip_prefix('s')
                 && let Some(delimiter) = rest.chars().next().filter(|it| !it.is_alphanumeric())
             {
-                let mut parts = rest.get(delimiter.len_utf8()..).unwrap_or_default().split(delimiter);
-                let (_, replacement, flags) = (parts.next(), parts.next().unwrap_or_default(), script.rsplit(delimiter).next().unwrap_or_default());
-                let flags = parts.next().map_or(flags, |it| it);
+                let mut parts = rest.get(delimiter.len_utf8()..).unwrap_or_default().splitn(3, delimiter);
+                let (_, replacement, flags) = (parts.next(), parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
                 if let Some((_, file)) = flags.split_once("w ") {
                     self.judge_write(&Arg::new(file.trim()), env, "edit");
                 }
@@ -127,7 +126,8 @@ impl Judge<'_> {
 
     /// `vi`, `ed` and their like.
     fn editor(&mut self, name: &str, args: &[Arg], env: &mut Env, io: &Io) {
-        let options = Options::parse(args, Spec::new("cSuUsTWwp", &["cmd", "startuptime"]));
+        let spec = if matches!(name, "ed" | "red" | "ex") { Spec::new("cp", &["prompt"]) } else { Spec::new("cSuUTWwp", &["cmd", "startuptime"]) };
+        let options = Options::parse(args, spec);
         let mut commands: Vec<String> = options.values("c", "cmd").iter().map(|it| it.text()).collect();
         commands.extend(args.iter().filter_map(|it| it.marked.strip_prefix('+').map(str::to_owned)));
         let is_line_editor = matches!(name, "ed" | "red" | "ex") || args.iter().any(|it| matches!(it.marked.as_str(), "-es" | "-Es" | "-e" | "-s"));

@@ -8,7 +8,7 @@ use crate::path::{Device, Guarded, Loss, Target, resolve};
 use crate::value::{Arg, Flow, HOLE, Taint};
 use crate::wrap::Io;
 
-impl Judge<'_> {
+impl Judge {
     /// A file that something writes to.
     pub(crate) fn judge_write(&mut self, target: &Arg, env: &Env, how: &str) {
         let path = resolve(target, env);
@@ -121,7 +121,8 @@ impl Judge<'_> {
             }
             return;
         }
-        if self.via != Via::Shell {
+        let is_fed = self.is_fed && operands.iter().any(|it| !it.is_known());
+        if self.via != Via::Shell || is_fed {
             self.find("bulk_delete", Category::RecursiveDelete, false, "Deletes every file of a list that isn't known before it runs.");
         }
         for target in &operands {
@@ -133,7 +134,7 @@ impl Judge<'_> {
     }
 
     /// `mv`: the target is written, the sources are gone from where they were.
-    pub(super) fn mv(&mut self, args: &[Arg], env: &Env) {
+    pub(super) fn mv(&mut self, args: &[Arg], env: &mut Env) {
         let options = Options::parse(args, Spec::new("St", &["suffix", "target-directory"]));
         let (sources, target) = split_target(&options);
         if let Some(target) = &target {
@@ -142,6 +143,11 @@ impl Judge<'_> {
                 self.find("move_to_null", Category::RecursiveDelete, false, "Moves files onto the null device, where they are lost.");
             }
             self.judge_destination(target, &sources, env, options.value("t", "target-directory").is_some());
+            if let [source] = sources.as_slice()
+                && let Some(flow) = env.files.get(&resolve(source, env).path).cloned()
+            {
+                env.write(&path.path, &flow, false);
+            }
         }
         for source in &sources {
             let path = resolve(source, env);

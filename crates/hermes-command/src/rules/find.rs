@@ -15,7 +15,7 @@ const BROAD: [&str; 22] = [
     "-true", "-o",
 ];
 
-impl Judge<'_> {
+impl Judge {
     pub(crate) fn find_program(&mut self, args: &[Arg], env: &mut Env, io: &Io) -> Inner {
         if super::wants_help(args) {
             return Inner::Done(Flow::unknown());
@@ -70,7 +70,7 @@ impl Judge<'_> {
         let mut flow = Flow::tainted(flow_taint | io.stdin.taint);
         // The paths that are printed start with these.
         if !is_narrow && starts.iter().any(|it| resolve(it, env).loss(env, &self.homes) == Loss::All) {
-            flow = Flow { text: starts.iter().map(|it| it.text() + "\n").collect(), taint: flow.taint };
+            flow = Flow { text: starts.iter().map(|it| it.text() + "\n").collect(), taint: flow.taint | Taint::EVERYTHING };
         }
         Inner::Done(flow)
     }

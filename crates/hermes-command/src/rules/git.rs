@@ -6,7 +6,7 @@ use crate::judge::Judge;
 use crate::options::{Options, Spec};
 use crate::value::{Arg, Flow};
 
-impl Judge<'_> {
+impl Judge {
     pub(super) fn git(&mut self, args: &[Arg], env: &mut Env) {
         let global = Spec::stopping("Cc", &["git-dir", "work-tree", "namespace", "super-prefix", "config-env", "exec-path"]);
         let options = Options::parse(args, global);

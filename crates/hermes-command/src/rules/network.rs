@@ -21,7 +21,7 @@ const WGET: Spec = Spec::new(
     &["output-document", "directory-prefix", "post-data", "post-file", "body-data", "body-file", "header", "user-agent", "tries", "timeout", "input-file", "output-file", "append-output", "user", "password", "method", "load-cookies", "save-cookies", "level", "accept", "reject", "domains", "execute", "use-askpass"],
 );
 
-impl Judge<'_> {
+impl Judge {
     pub(crate) fn exfiltration(&mut self) {
         let why = "Sends keys, passwords or the environment to another machine.";
         self.find("exfiltration", Category::Other, false, why);

@@ -39,7 +39,7 @@ fn signal(text: &str) -> Option<&str> {
     (is_number || known.contains(&upper.as_str())).then_some(name)
 }
 
-impl Judge<'_> {
+impl Judge {
     pub(super) fn kill(&mut self, name: &str, args: &[Arg], io: &Io) {
         match name {
             "kill" => self.kill_pids(args, io),

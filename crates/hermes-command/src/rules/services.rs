@@ -12,7 +12,7 @@ const SYSTEMCTL: Spec = Spec::new(
     &["host", "machine", "type", "property", "lines", "output", "signal", "state", "job-mode", "kill-whom", "kill-who", "root", "message", "when", "preset-mode", "what", "image", "timestamp"],
 );
 
-impl Judge<'_> {
+impl Judge {
     fn power(&mut self) {
         self.find("power", Category::ServiceControl, true, "Stops or restarts the machine.");
     }

@@ -7,7 +7,7 @@ use crate::path::{Loss, resolve};
 use crate::value::Arg;
 
 /// Judges a command of Windows by its name in small letters. Whether it is one.
-pub(crate) fn command(judge: &mut Judge<'_>, name: &str, args: &[Arg], env: &Env) -> bool {
+pub(crate) fn command(judge: &mut Judge, name: &str, args: &[Arg], env: &Env) -> bool {
     let lower: Vec<String> = args.iter().map(|it| it.text().to_ascii_lowercase()).collect();
     let has = |wanted: &[&str]| lower.iter().any(|it| wanted.contains(&it.as_str()));
     let starts = |prefix: &str, least: usize| lower.iter().any(|it| it.len() >= least && prefix.starts_with(it.as_str()) && it.starts_with('-'));
@@ -80,7 +80,7 @@ fn is_drive(text: &str) -> bool {
     text.as_bytes().get(1) == Some(&b':') || text.starts_with(['~', '$', '%'])
 }
 
-impl Judge<'_> {
+impl Judge {
     fn kill_agent_by_windows(&mut self) {
         self.find("kill_agent", Category::SelfHarm, false, "Ends the agent's own process.");
     }
