@@ -9,6 +9,8 @@ use crate::source::Nest;
 use crate::syntax::name_length;
 use crate::value::{Arg, BRACES, Flow, HOLE, SPLIT, Taint, is_private, quoted};
 
+/// Longest text that values are put into, in bytes.
+const MOST_BYTES: usize = 64 * 1024;
 /// Most words that one word becomes.
 const MOST_WORDS: usize = 1024;
 
@@ -36,10 +38,17 @@ const PLAIN: Style = Style { in_double: false, is_value: false };
 
 impl Judge {
     /// The arguments that a word becomes.
-    pub(crate) fn args(&mut self, unit: &Rc<Unit>, range: &Range<usize>, env: &mut Env) -> Vec<Arg> {
+    pub(crate) fn args(
+        &mut self,
+        unit: &Rc<Unit>,
+        range: &Range<usize>,
+        env: &mut Env,
+    ) -> Vec<Arg> {
         let text = unit.source.slice(range.clone());
-        let is_simple =
-            |byte: u8| byte.is_ascii() && !matches!(byte, b'\'' | b'"' | b'\\' | b'$' | b'`' | b'~' | b'{' | b'<' | b'>');
+        let is_simple = |byte: u8| {
+            byte.is_ascii()
+                && !matches!(byte, b'\'' | b'"' | b'\\' | b'$' | b'`' | b'~' | b'{' | b'<' | b'>')
+        };
         if text.bytes().all(is_simple) {
             return vec![Arg::new(text)];
         }
@@ -90,7 +99,8 @@ impl Judge {
                 '"' if !style.in_double => {
                     word.is_quoted = true;
                     let close = unit.source.nested(at).map_or(end, |(close, _)| close.min(end));
-                    let is_closed = text.get(close.saturating_sub(1)..close) == Some("\"") && close > at + 1;
+                    let is_closed =
+                        text.get(close.saturating_sub(1)..close) == Some("\"") && close > at + 1;
                     let inner = at + 1..(close - usize::from(is_closed)).max(at + 1);
                     let style = Style { in_double: true, ..style };
                     self.read(unit, inner, env, style, word);
@@ -166,7 +176,13 @@ impl Judge {
                     let mut inner = Word::default();
                     if self.deeper() {
                         let range = (at + 2).min(close)..close.saturating_sub(1).max(at + 2);
-                        self.read(unit, range, env, Style { in_double: true, is_value: true }, &mut inner);
+                        self.read(
+                            unit,
+                            range,
+                            env,
+                            Style { in_double: true, is_value: true },
+                            &mut inner,
+                        );
                         self.depth -= 1;
                     }
                     match crate::parameter::arithmetic(&inner.out) {
@@ -260,6 +276,12 @@ pub(crate) fn push_flow(flow: &Flow, env: &Env, style: Style, word: &mut Word) {
 
 /// Adds a value; unquoted it is split.
 pub(crate) fn push_text(text: &str, env: &Env, style: Style, word: &mut Word) {
+    if word.out.len() + text.len() > MOST_BYTES {
+        if !word.out.ends_with(HOLE) {
+            word.out.push(HOLE);
+        }
+        return;
+    }
     if style.in_double || style.is_value {
         word.out.extend(text.chars().map(quoted));
         return;
@@ -325,7 +347,9 @@ fn backtick(inner: &str, in_double: bool) -> String {
     let mut chars = inner.chars().peekable();
     while let Some(c) = chars.next() {
         if c == '\\'
-            && chars.peek().is_some_and(|it| matches!(it, '`' | '\\' | '$') || (in_double && *it == '"'))
+            && chars
+                .peek()
+                .is_some_and(|it| matches!(it, '`' | '\\' | '$') || (in_double && *it == '"'))
         {
             script.extend(chars.next());
         } else {

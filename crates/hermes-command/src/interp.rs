@@ -31,15 +31,22 @@ pub(crate) enum Language {
 pub(crate) fn language(name: &str) -> Option<Language> {
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     Some(match bare {
-        "python" | "py" | "pypy" | "ipython" | "jython" | "micropython" | "pythonw" => Language::Python,
+        "python" | "py" | "pypy" | "ipython" | "jython" | "micropython" | "pythonw" => {
+            Language::Python
+        }
         "perl" | "raku" => Language::Perl,
         "ruby" | "irb" | "jruby" | "truffleruby" => Language::Ruby,
-        "node" | "nodejs" | "deno" | "bun" | "tsx" | "ts-node" | "qjs" | "d" if bare != "d" => Language::JavaScript,
+        "node" | "nodejs" | "deno" | "bun" | "tsx" | "ts-node" | "qjs" | "d" if bare != "d" => {
+            Language::JavaScript
+        }
         "php" | "php-cli" | "hhvm" => Language::Php,
         "lua" | "luajit" | "texlua" => Language::Lua,
         "osascript" => Language::AppleScript,
         "powershell" | "pwsh" => Language::PowerShell,
-        "Rscript" | "R" | "julia" | "tclsh" | "groovy" | "expect" | "guile" | "elixir" | "erl" | "scala" | "swift" | "racket" | "sbcl" | "clisp" | "gjs" | "wish" | "octave" => Language::Other,
+        "Rscript" | "R" | "julia" | "tclsh" | "groovy" | "expect" | "guile" | "elixir" | "erl"
+        | "scala" | "swift" | "racket" | "sbcl" | "clisp" | "gjs" | "wish" | "octave" => {
+            Language::Other
+        }
         _ => return None,
     })
 }
@@ -67,8 +74,11 @@ impl Judge {
             Language::AppleScript => ("e", "ls"),
             _ => ("eEc", ""),
         };
-        if language == Language::JavaScript && args.first().is_some_and(|it| matches!(it.marked.as_str(), "eval" | "repl" | "exec")) {
-            let operands = Options::parse(args.get(1..).unwrap_or_default(), Spec::new("", &["ext"])).operands;
+        if language == Language::JavaScript
+            && args.first().is_some_and(|it| matches!(it.marked.as_str(), "eval" | "repl" | "exec"))
+        {
+            let operands =
+                Options::parse(args.get(1..).unwrap_or_default(), Spec::new("", &["ext"])).operands;
             scripts.extend(operands.first().map(Arg::flow));
             at = args.len();
         } else if language == Language::JavaScript && args.first().is_some_and(|it| it.is("run")) {
@@ -96,7 +106,9 @@ impl Judge {
                         scripts.extend(value.as_ref().map(Arg::flow));
                     }
                     "help" | "version" if scripts.is_empty() => return,
-                    "require" | "import" | "loader" | "config" => at += usize::from(value.is_none()),
+                    "require" | "import" | "loader" | "config" => {
+                        at += usize::from(value.is_none())
+                    }
                     _ => {}
                 }
                 continue;
@@ -130,7 +142,9 @@ impl Judge {
                     // A module; its options are its own.
                     return;
                 }
-                if matches!((language, letter), (Language::Perl, 'M' | 'm')) || (language == Language::Ruby && letter == 'r') {
+                if matches!((language, letter), (Language::Perl, 'M' | 'm'))
+                    || (language == Language::Ruby && letter == 'r')
+                {
                     modules.push_str("use ");
                     modules.push_str(tail.trim_start_matches('-'));
                     modules.push_str(";\n");
@@ -163,11 +177,16 @@ impl Judge {
             match &file {
                 Some(file) if !matches!(file.marked.as_str(), "-" | "/dev/stdin") => {
                     let flow = self.file(file, env);
-                    let is_url = file.starts_with("http://") || file.starts_with("https://") || file.starts_with("npm:");
+                    let is_url = file.starts_with("http://")
+                        || file.starts_with("https://")
+                        || file.starts_with("npm:");
                     if is_url {
                         self.remote_code(Taint::FETCHED);
                     }
-                    scripts.push(Flow { taint: (flow.taint & Taint::FETCHED) | (flow.taint & Taint::DECODED), ..flow });
+                    scripts.push(Flow {
+                        taint: (flow.taint & Taint::FETCHED) | (flow.taint & Taint::DECODED),
+                        ..flow
+                    });
                 }
                 _ => scripts.push(io.stdin.clone()),
             }
@@ -176,7 +195,8 @@ impl Judge {
             if script.taint.has(Taint::FETCHED | Taint::DECODED) {
                 self.remote_code(script.taint);
             }
-            let text = if modules.is_empty() { script.text } else { format!("{modules}{}", script.text) };
+            let text =
+                if modules.is_empty() { script.text } else { format!("{modules}{}", script.text) };
             // Arguments that the program may run or delete.
             let arguments: Vec<String> = rest.iter().map(Arg::text).collect();
             self.program_text(language, &text, &arguments, env);

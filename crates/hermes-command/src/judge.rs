@@ -103,7 +103,7 @@ fn too_big(command: &str) -> Option<&'static str> {
 impl Judge {
     fn new(ctx: &Ctx) -> Self {
         Self {
-            homes: Homes { home: ctx.home.clone(), hermes: ctx.hermes_home.clone() },
+            homes: Homes::new(&ctx.home, &ctx.hermes_home),
             findings: Vec::new(),
             commands: Vec::new(),
             is_complete: true,
@@ -142,8 +142,15 @@ impl Judge {
         }
     }
 
-    pub(crate) fn find(&mut self, rule_id: &'static str, category: Category, hardline: bool, why: impl Into<String>) {
-        let is_known = |it: &Finding| it.rule_id == rule_id && it.hardline == hardline && it.span == self.span;
+    pub(crate) fn find(
+        &mut self,
+        rule_id: &'static str,
+        category: Category,
+        hardline: bool,
+        why: impl Into<String>,
+    ) {
+        let is_known =
+            |it: &Finding| it.rule_id == rule_id && it.hardline == hardline && it.span == self.span;
         if self.findings.iter().rev().take(32).any(is_known) {
             return;
         }
@@ -166,6 +173,11 @@ impl Judge {
         }
     }
 
+    /// Whether a rule was met by the current command already.
+    pub(crate) fn has_found(&self, rule_id: &str) -> bool {
+        self.findings.iter().rev().take(8).any(|it| it.rule_id == rule_id && it.span == self.span)
+    }
+
     pub(crate) fn found(&self) -> usize {
         self.findings.len()
     }
@@ -183,7 +195,12 @@ impl Judge {
     /// Marks the last command as one that another command runs.
     pub(crate) fn too_complex(&mut self) {
         self.is_complete = false;
-        self.find("too_complex", Category::Other, false, "The command is nested too deeply to be looked into.");
+        self.find(
+            "too_complex",
+            Category::Other,
+            false,
+            "The command is nested too deeply to be looked into.",
+        );
     }
 
     /// One level further in; false at the limit. The caller goes back up.
@@ -212,7 +229,12 @@ impl Judge {
     }
 
     /// What a part of a unit prints when it runs in a shell of its own.
-    pub(crate) fn substitute(&mut self, unit: &Rc<Unit>, range: Range<usize>, env: &mut Env) -> Flow {
+    pub(crate) fn substitute(
+        &mut self,
+        unit: &Rc<Unit>,
+        range: Range<usize>,
+        env: &mut Env,
+    ) -> Flow {
         if !self.deeper() {
             return Flow::unknown();
         }
@@ -237,7 +259,13 @@ impl Judge {
     }
 
     fn in_shell(&mut self, unit: &Rc<Unit>, script: &Script, env: &mut Env) -> Flow {
-        let saved = (self.span.clone(), std::mem::take(&mut self.argv), std::mem::take(&mut self.sinks), self.via, self.has_redirect);
+        let saved = (
+            self.span.clone(),
+            std::mem::take(&mut self.argv),
+            std::mem::take(&mut self.sinks),
+            self.via,
+            self.has_redirect,
+        );
         self.via = Via::Shell;
         let mut inner = env.clone();
         self.is_complete &= script.is_complete;
@@ -258,7 +286,13 @@ impl Judge {
             return Flow::unknown();
         }
         let unit = self.unit(text);
-        let saved = (self.span.clone(), std::mem::take(&mut self.argv), std::mem::take(&mut self.sinks), self.via, self.has_redirect);
+        let saved = (
+            self.span.clone(),
+            std::mem::take(&mut self.argv),
+            std::mem::take(&mut self.sinks),
+            self.via,
+            self.has_redirect,
+        );
         let is_fed = self.is_fed;
         self.is_fed |= self.via != Via::Shell;
         self.via = Via::Shell;

@@ -1,25 +1,25 @@
 #![doc = include_str!("../README.md")]
 
 mod env;
-mod report;
-mod source;
-mod syntax;
-mod value;
-mod judge;
 mod expand;
+mod interp;
+mod judge;
+mod names;
+mod options;
 mod parameter;
 mod path;
-mod run;
-mod wrap;
-mod shell;
 mod print;
-mod options;
+mod report;
 mod rules;
-mod interp;
-mod sql;
-mod tree;
-mod names;
+mod run;
 mod second;
+mod shell;
+mod source;
+mod sql;
+mod syntax;
+mod tree;
+mod value;
+mod wrap;
 
 pub use judge::classify;
 pub use report::{Category, Ctx, Finding, Report, SimpleCommand};

@@ -4,6 +4,11 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::value::{BRACES, HOLE};
 
+/// Most text that is read to find lists in braces, in bytes.
+const MOST_BYTES: usize = 256 * 1024;
+/// Most braces that are tried as the start of a list.
+const MOST_TRIES: usize = 32;
+
 const OPEN: char = BRACES[0].1;
 const COMMA: char = BRACES[1].1;
 const CLOSE: char = BRACES[2].1;
@@ -13,9 +18,11 @@ pub(crate) fn braces(word: &str, most: usize) -> Vec<String> {
     let mut done = Vec::new();
     let mut todo = vec![word.to_owned()];
     let mut steps = 0;
+    let mut bytes = 0;
     while let Some(word) = todo.pop() {
         steps += 1;
-        let list = if steps > most { None } else { first_list(&word) };
+        bytes += word.len();
+        let list = if steps > most || bytes > MOST_BYTES { None } else { first_list(&word) };
         match list {
             None => done.push(crate::value::plain(&word).replace(HOLE, &HOLE.to_string())),
             Some((before, items, after)) => {
@@ -34,7 +41,12 @@ pub(crate) fn braces(word: &str, most: usize) -> Vec<String> {
 /// The first list: what is before it, its items, what is after it.
 fn first_list(word: &str) -> Option<(&str, Vec<String>, &str)> {
     let mut from = 0;
+    let mut tries = 0;
     while let Some(open) = word.get(from..)?.find(OPEN).map(|at| from + at) {
+        tries += 1;
+        if tries > MOST_TRIES {
+            return None;
+        }
         let inner = open + OPEN.len_utf8();
         let mut depth = 0_usize;
         let mut items = Vec::new();
@@ -118,7 +130,8 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
                 Token::One => c != '/',
                 Token::Char(it) => *it == c,
                 Token::Set(items, negated) => {
-                    items.iter().any(|(from, to)| (*from..=*to).contains(&c)) != *negated && c != '/'
+                    items.iter().any(|(from, to)| (*from..=*to).contains(&c)) != *negated
+                        && c != '/'
                 }
             };
             let target = if *token == Token::Any { index } else { index + 1 };
@@ -166,7 +179,9 @@ fn tokens(pattern: &str) -> Vec<Token> {
                 }
                 None => Token::Char('['),
             },
-            c => Token::Char(crate::value::plain(c.encode_utf8(&mut [0; 4])).chars().next().unwrap_or(c)),
+            c => Token::Char(
+                crate::value::plain(c.encode_utf8(&mut [0; 4])).chars().next().unwrap_or(c),
+            ),
         };
         tokens.push(token);
     }
@@ -202,10 +217,39 @@ pub(crate) fn is_pattern(text: &str) -> bool {
 
 /// Programs that a disguised or partly unknown name is compared with.
 pub(crate) const KNOWN: [&str; 33] = [
-    "rm", "dd", "mkfs", "shred", "chmod", "chown", "kill", "killall", "pkill", "reboot",
-    "shutdown", "halt", "poweroff", "init", "sudo", "bash", "sh", "zsh", "curl", "wget", "find",
-    "wipefs", "mv", "tee", "truncate", "unlink", "mkswap", "fdisk", "blkdiscard", "git", "python3",
-    "eval", "systemctl",
+    "rm",
+    "dd",
+    "mkfs",
+    "shred",
+    "chmod",
+    "chown",
+    "kill",
+    "killall",
+    "pkill",
+    "reboot",
+    "shutdown",
+    "halt",
+    "poweroff",
+    "init",
+    "sudo",
+    "bash",
+    "sh",
+    "zsh",
+    "curl",
+    "wget",
+    "find",
+    "wipefs",
+    "mv",
+    "tee",
+    "truncate",
+    "unlink",
+    "mkswap",
+    "fdisk",
+    "blkdiscard",
+    "git",
+    "python3",
+    "eval",
+    "systemctl",
 ];
 
 /// The known program that a pattern in the place of a program stands for.
@@ -267,8 +311,14 @@ pub(crate) fn undisguised(name: &str) -> Option<String> {
                     chars.next();
                 }
             }
-            '\u{AD}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
-            | '\u{2060}'..='\u{2069}' | '\u{FEFF}' | '\u{FE00}'..='\u{FE0F}' | '\u{34F}' => {}
+            '\u{AD}'
+            | '\u{180E}'
+            | '\u{200B}'..='\u{200F}'
+            | '\u{202A}'..='\u{202E}'
+            | '\u{2060}'..='\u{2069}'
+            | '\u{FEFF}'
+            | '\u{FE00}'..='\u{FE0F}'
+            | '\u{34F}' => {}
             c if c.is_control() => {}
             c => bare.push(c),
         }

@@ -98,7 +98,11 @@ impl Options {
                         } else {
                             value = Some(arg.with(rest));
                         }
-                        options.flags.push(Flag { name: letter.to_string(), value, is_long: false });
+                        options.flags.push(Flag {
+                            name: letter.to_string(),
+                            value,
+                            is_long: false,
+                        });
                         break;
                     }
                     options.flags.push(Flag { name: letter.to_string(), value, is_long: false });
@@ -120,7 +124,11 @@ impl Options {
     }
 
     fn flag(&self, name: &str, least: usize) -> Option<&Flag> {
-        let is = |it: &&Flag| it.is_long && it.name.len() >= least.min(name.len()) && name.starts_with(it.name.as_str());
+        let is = |it: &&Flag| {
+            it.is_long
+                && it.name.len() >= least.min(name.len())
+                && name.starts_with(it.name.as_str())
+        };
         self.flags.iter().rev().find(is)
     }
 
@@ -131,7 +139,9 @@ impl Options {
 
     /// All values of a letter or of a long option.
     pub(crate) fn values(&self, letters: &str, name: &str) -> Vec<&Arg> {
-        let is = |it: &&Flag| if it.is_long { it.name == name } else { letters.contains(it.name.as_str()) };
+        let is = |it: &&Flag| {
+            if it.is_long { it.name == name } else { letters.contains(it.name.as_str()) }
+        };
         self.flags.iter().filter(is).filter_map(|it| it.value.as_ref()).collect()
     }
 
@@ -142,7 +152,9 @@ impl Options {
 
     /// Whether only help or the version is wanted.
     pub(crate) fn wants_help(&self) -> bool {
-        self.flags.iter().any(|it| it.is_long && matches!(it.name.as_str(), "help" | "version" | "usage"))
+        self.flags
+            .iter()
+            .any(|it| it.is_long && matches!(it.name.as_str(), "help" | "version" | "usage"))
     }
 }
 

@@ -72,7 +72,13 @@ impl Judge {
     }
 
     /// The values of a variable; None if it can't be known.
-    fn items(&mut self, name: &str, index: Option<&str>, env: &Env, word: &mut Word) -> Option<Vec<String>> {
+    fn items(
+        &mut self,
+        name: &str,
+        index: Option<&str>,
+        env: &Env,
+        word: &mut Word,
+    ) -> Option<Vec<String>> {
         if matches!(name, "@" | "*") {
             return env.positionals.as_ref().map(|list| list.to_vec());
         }
@@ -117,7 +123,10 @@ impl Judge {
             }
             [b':', b'-' | b'=' | b'+' | b'?', ..] => (text.get(1..2).unwrap_or_default(), 2),
             [b'-' | b'=' | b'+' | b'?', ..] => (text.get(..1).unwrap_or_default(), 1),
-            [b'#', b'#', ..] | [b'%', b'%', ..] | [b'/', b'/', ..] | [b'^', b'^', ..]
+            [b'#', b'#', ..]
+            | [b'%', b'%', ..]
+            | [b'/', b'/', ..]
+            | [b'^', b'^', ..]
             | [b',', b',', ..] => (text.get(..2).unwrap_or_default(), 2),
             _ => (text.get(..1).unwrap_or_default(), 1),
         };
@@ -140,7 +149,8 @@ impl Judge {
             if !self.deeper() {
                 return word.out.push(HOLE);
             }
-            let is_partly = operator != "+" && items.as_ref().is_some_and(|it| !it.concat().is_empty());
+            let is_partly =
+                operator != "+" && items.as_ref().is_some_and(|it| !it.concat().is_empty());
             self.read(unit, operand, env, style, word);
             self.depth -= 1;
             // Blanks of the word split it too.
@@ -194,21 +204,31 @@ fn transform(text: &str, operator: &str, operand: &str) -> String {
     let pattern = operand;
     let hits = |part: &str| pattern_matches(pattern, part);
     match operator {
-        "#" => (0..=length).find(|end| hits(&cut(0, *end))).map_or_else(|| text.to_owned(), |end| cut(end, length)),
-        "##" => (0..=length).rev().find(|end| hits(&cut(0, *end))).map_or_else(|| text.to_owned(), |end| cut(end, length)),
-        "%" => (0..=length).rev().find(|from| hits(&cut(*from, length))).map_or_else(|| text.to_owned(), |from| cut(0, from)),
-        "%%" => (0..=length).find(|from| hits(&cut(*from, length))).map_or_else(|| text.to_owned(), |from| cut(0, from)),
+        "#" => (0..=length)
+            .find(|end| hits(&cut(0, *end)))
+            .map_or_else(|| text.to_owned(), |end| cut(end, length)),
+        "##" => (0..=length)
+            .rev()
+            .find(|end| hits(&cut(0, *end)))
+            .map_or_else(|| text.to_owned(), |end| cut(end, length)),
+        "%" => (0..=length)
+            .rev()
+            .find(|from| hits(&cut(*from, length)))
+            .map_or_else(|| text.to_owned(), |from| cut(0, from)),
+        "%%" => (0..=length)
+            .find(|from| hits(&cut(*from, length)))
+            .map_or_else(|| text.to_owned(), |from| cut(0, from)),
         "/" | "//" => {
             let (pattern, with) = operand.split_once('/').unwrap_or((operand, ""));
             let is_literal = !crate::names::is_pattern(pattern);
             let pattern = plain(pattern);
             match pattern.strip_prefix(['#', '%']) {
-                Some(literal) if pattern.starts_with('#') && is_literal => {
-                    text.strip_prefix(literal).map_or_else(|| text.to_owned(), |it| format!("{}{it}", plain(with)))
-                }
-                Some(literal) if is_literal => {
-                    text.strip_suffix(literal).map_or_else(|| text.to_owned(), |it| format!("{it}{}", plain(with)))
-                }
+                Some(literal) if pattern.starts_with('#') && is_literal => text
+                    .strip_prefix(literal)
+                    .map_or_else(|| text.to_owned(), |it| format!("{}{it}", plain(with))),
+                Some(literal) if is_literal => text
+                    .strip_suffix(literal)
+                    .map_or_else(|| text.to_owned(), |it| format!("{it}{}", plain(with))),
                 _ if pattern.is_empty() => text.to_owned(),
                 _ if is_literal && operator == "/" => text.replacen(&pattern, &plain(with), 1),
                 _ if is_literal => text.replace(&pattern, &plain(with)),
@@ -236,7 +256,9 @@ fn transform(text: &str, operator: &str, operand: &str) -> String {
                 None => length,
                 Some(count) => match number(count) {
                     Some(count) if count < 0 => at(count),
-                    Some(count) => from.saturating_add(usize::try_from(count).unwrap_or(0)).min(length),
+                    Some(count) => {
+                        from.saturating_add(usize::try_from(count).unwrap_or(0)).min(length)
+                    }
                     None => return HOLE.to_string(),
                 },
             };

@@ -18,10 +18,39 @@ pub(crate) struct Target {
 
 /// Folders whose loss is the loss of the machine.
 const PROTECTED: [&str; 33] = [
-    "/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/libx32", "/opt",
-    "/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/usr", "/var", "/usr/bin", "/usr/sbin",
-    "/usr/lib", "/usr/lib64", "/usr/lib32", "/System", "/Library", "/Applications", "/Users",
-    "/Volumes", "/private", "/nix", "/usr/share", "/var/root",
+    "/",
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/home",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/opt",
+    "/proc",
+    "/root",
+    "/run",
+    "/sbin",
+    "/srv",
+    "/sys",
+    "/usr",
+    "/var",
+    "/usr/bin",
+    "/usr/sbin",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/lib32",
+    "/System",
+    "/Library",
+    "/Applications",
+    "/Users",
+    "/Volumes",
+    "/private",
+    "/nix",
+    "/usr/share",
+    "/var/root",
 ];
 
 /// How much is lost with a path.
@@ -128,7 +157,9 @@ fn normal(text: &str, is_rootless: bool) -> Target {
 fn alias(parts: &mut Vec<&str>) {
     match parts.as_slice() {
         ["proc", process, "root"] | ["proc", process, "task", _, "root"] => {
-            if matches!(*process, "self" | "thread-self") || process.bytes().all(|it| it.is_ascii_digit()) {
+            if matches!(*process, "self" | "thread-self")
+                || process.bytes().all(|it| it.is_ascii_digit())
+            {
                 parts.clear();
             }
         }
@@ -142,8 +173,24 @@ fn alias(parts: &mut Vec<&str>) {
 
 /// Whether a pattern stands for all entries of a folder.
 fn is_everything(part: &str) -> bool {
-    matches!(part, "*" | "**" | ".*" | "?*" | "*?" | ".[!.]*" | ".[^.]*" | "..?*" | "*.*" | ".??*" | "***" | "[!.]*")
-        || (part.starts_with("[") && part.ends_with("]*") && part.len() > 6 && matches(part, "a") && matches(part, "z"))
+    matches!(
+        part,
+        "*" | "**"
+            | ".*"
+            | "?*"
+            | "*?"
+            | ".[!.]*"
+            | ".[^.]*"
+            | "..?*"
+            | "*.*"
+            | ".??*"
+            | "***"
+            | "[!.]*"
+    ) || (part.starts_with("[")
+        && part.ends_with("]*")
+        && part.len() > 6
+        && matches(part, "a")
+        && matches(part, "z"))
 }
 
 impl Target {
@@ -186,7 +233,8 @@ impl Target {
                 return Some(rest);
             }
         }
-        let rest = self.path.strip_prefix("/home/").or_else(|| self.path.strip_prefix("/Users/"))?;
+        let rest =
+            self.path.strip_prefix("/home/").or_else(|| self.path.strip_prefix("/Users/"))?;
         rest.split_once('/').map(|(_, rest)| rest)
     }
 
@@ -210,7 +258,12 @@ impl Target {
             ["home" | "Users", _] => Loss::All,
             // A drive that is mounted in a Linux under Windows.
             ["mnt" | "cygdrive", letter] if letter.len() == 1 => Loss::All,
-            ["drive", folder] if folder.eq_ignore_ascii_case("windows") || folder.eq_ignore_ascii_case("users") => Loss::All,
+            ["drive", folder]
+                if folder.eq_ignore_ascii_case("windows")
+                    || folder.eq_ignore_ascii_case("users") =>
+            {
+                Loss::All
+            }
             _ => Loss::Some,
         }
     }
@@ -222,32 +275,67 @@ impl Target {
         let name = self.path.strip_prefix("/dev/")?;
         let first = name.split('/').next().unwrap_or_default();
         let is_numbered = |prefix: &str| {
-            first.strip_prefix(prefix).is_some_and(|it| it.starts_with(|c: char| c.is_ascii_digit()) || it.starts_with(['*', '?', '[', HOLE]))
+            first.strip_prefix(prefix).is_some_and(|it| {
+                it.starts_with(|c: char| c.is_ascii_digit())
+                    || it.starts_with(['*', '?', '[', HOLE])
+            })
         };
         if matches!(
             first,
-            "null" | "zero" | "full" | "random" | "urandom" | "ptmx" | "pts" | "stdin" | "stdout"
-                | "stderr" | "fd" | "shm" | "tcp" | "udp" | "console" | "kmsg" | "log" | "snd"
-                | "input" | "dsp" | "mqueue" | "hugepages" | "usb" | "net" | "uinput" | "rfkill" | "fuse" | "kvm"
+            "null"
+                | "zero"
+                | "full"
+                | "random"
+                | "urandom"
+                | "ptmx"
+                | "pts"
+                | "stdin"
+                | "stdout"
+                | "stderr"
+                | "fd"
+                | "shm"
+                | "tcp"
+                | "udp"
+                | "console"
+                | "kmsg"
+                | "log"
+                | "snd"
+                | "input"
+                | "dsp"
+                | "mqueue"
+                | "hugepages"
+                | "usb"
+                | "net"
+                | "uinput"
+                | "rfkill"
+                | "fuse"
+                | "kvm"
         ) || first.starts_with("tty")
-            || ["lp", "video", "hidraw", "i2c-", "spidev", "gpiochip", "vcs"].into_iter().any(is_numbered)
+            || ["lp", "video", "hidraw", "i2c-", "spidev", "gpiochip", "vcs"]
+                .into_iter()
+                .any(is_numbered)
         {
             return None;
         }
-        let is_virtual = ["loop", "ram", "zram"].into_iter().any(is_numbered) || first == "loop-control";
+        let is_virtual =
+            ["loop", "ram", "zram"].into_iter().any(is_numbered) || first == "loop-control";
         Some(if is_virtual { Device::Virtual } else { Device::Disk })
     }
 
     /// Whether it is the agent's own state.
     pub(crate) fn is_agent(&self, homes: &Homes) -> bool {
         if self.is_rootless {
-            return self.path.contains("/.hermes/") && self.is_agent_file(self.path.split("/.hermes/").nth(1))
+            return self.path.contains("/.hermes/")
+                && self.is_agent_file(self.path.split("/.hermes/").nth(1))
                 || self.path.ends_with("/.hermes");
         }
-        homes.agent().into_iter().any(|home| {
-            home_counts(&home)
-                && (self.may_be(&home)
-                    || self.path.strip_prefix(home.as_str()).is_some_and(|rest| self.is_agent_file(rest.strip_prefix('/'))))
+        homes.agent.iter().any(|home| {
+            home_counts(home)
+                && (self.may_be(home)
+                    || self
+                        .path
+                        .strip_prefix(home.as_str())
+                        .is_some_and(|rest| self.is_agent_file(rest.strip_prefix('/'))))
         })
     }
 
@@ -268,11 +356,21 @@ impl Target {
                 },
             }
         }
-        let is = |name: &str| first == name || (is_pattern(first) && !first.starts_with("*.") && matches(first, name));
+        let is = |name: &str| {
+            first == name || (is_pattern(first) && !first.starts_with("*.") && matches(first, name))
+        };
         let folder = ["sessions", "pairing", "mcp-tokens"].into_iter().any(is);
         let file = [
-            "config.yaml", ".env", "auth.json", "auth.lock", "state.db", "state.db-wal", "state.db-shm",
-            "gateway.pid", ".anthropic_oauth.json", "config.yml",
+            "config.yaml",
+            ".env",
+            "auth.json",
+            "auth.lock",
+            "state.db",
+            "state.db-wal",
+            "state.db-shm",
+            "gateway.pid",
+            ".anthropic_oauth.json",
+            "config.yml",
         ]
         .into_iter()
         .any(is);
@@ -291,9 +389,22 @@ impl Target {
             return Some(Guarded::Device(device));
         }
         let system = [
-            "/etc", "/boot", "/usr/lib/systemd", "/lib/systemd", "/bin", "/sbin", "/usr/bin",
-            "/usr/sbin", "/lib", "/lib64", "/var/spool/cron", "/proc/sys", "/System",
-            "/Library/LaunchDaemons", "/Library/LaunchAgents", "/run/systemd",
+            "/etc",
+            "/boot",
+            "/usr/lib/systemd",
+            "/lib/systemd",
+            "/bin",
+            "/sbin",
+            "/usr/bin",
+            "/usr/sbin",
+            "/lib",
+            "/lib64",
+            "/var/spool/cron",
+            "/proc/sys",
+            "/System",
+            "/Library/LaunchDaemons",
+            "/Library/LaunchAgents",
+            "/run/systemd",
         ];
         if system.iter().any(|folder| self.is_within(folder))
             || self.name() == "docker.sock"
@@ -315,7 +426,9 @@ impl Target {
     /// Whether what it holds must not leave the machine.
     pub(crate) fn is_secret(&self, homes: &Homes) -> bool {
         let name = plain(self.name());
-        if is_environment_file(&name) || matches!(name.as_str(), "environ" if self.path.starts_with("/proc/")) {
+        if is_environment_file(&name)
+            || matches!(name.as_str(), "environ" if self.path.starts_with("/proc/"))
+        {
             return true;
         }
         if name.ends_with(".pub") || name == "known_hosts" {
@@ -325,14 +438,29 @@ impl Target {
             return true;
         }
         if !self.is_rootless
-            && ["/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/passwd", "/etc/ssh", "/etc/ssl/private"]
-                .iter()
-                .any(|it| self.is_within(it) && !name.ends_with("ssh_config"))
+            && [
+                "/etc/shadow",
+                "/etc/gshadow",
+                "/etc/sudoers",
+                "/etc/passwd",
+                "/etc/ssh",
+                "/etc/ssl/private",
+            ]
+            .iter()
+            .any(|it| self.is_within(it) && !name.ends_with("ssh_config"))
         {
             return true;
         }
-        if matches!(name.as_str(), "id_rsa" | "id_ed25519" | "id_ecdsa" | "id_dsa" | "credentials.json" | "service-account.json" | "kubeconfig")
-            || name.ends_with(".pem")
+        if matches!(
+            name.as_str(),
+            "id_rsa"
+                | "id_ed25519"
+                | "id_ecdsa"
+                | "id_dsa"
+                | "credentials.json"
+                | "service-account.json"
+                | "kubeconfig"
+        ) || name.ends_with(".pem")
             || name.ends_with(".key")
             || name.ends_with(".p12")
             || name.ends_with(".kdbx")
@@ -341,9 +469,20 @@ impl Target {
         }
         self.below_home(&homes.home).is_some_and(|rest| {
             is_credential(rest)
-                || [".bash_history", ".zsh_history", ".password-store", ".local/share/keyrings", ".mozilla", ".config/google-chrome", ".vault-token", ".config/op"]
-                    .iter()
-                    .any(|it| rest == *it || rest.strip_prefix(it).is_some_and(|it| it.starts_with('/')))
+                || [
+                    ".bash_history",
+                    ".zsh_history",
+                    ".password-store",
+                    ".local/share/keyrings",
+                    ".mozilla",
+                    ".config/google-chrome",
+                    ".vault-token",
+                    ".config/op",
+                ]
+                .iter()
+                .any(|it| {
+                    rest == *it || rest.strip_prefix(it).is_some_and(|it| it.starts_with('/'))
+                })
         })
     }
 }
@@ -352,12 +491,14 @@ impl Target {
 #[derive(Clone, Debug)]
 pub(crate) struct Homes {
     pub(crate) home: String,
-    pub(crate) hermes: String,
+    /// Both names that the agent's folder may go by.
+    agent: [String; 2],
 }
 
 impl Homes {
-    fn agent(&self) -> [String; 2] {
-        [self.hermes.trim_end_matches('/').to_owned(), format!("{}/.hermes", self.home.trim_end_matches('/'))]
+    pub(crate) fn new(home: &str, hermes: &str) -> Self {
+        let below = format!("{}/.hermes", home.trim_end_matches('/'));
+        Self { home: home.to_owned(), agent: [hermes.trim_end_matches('/').to_owned(), below] }
     }
 }
 
@@ -367,7 +508,13 @@ fn home_counts(home: &str) -> bool {
 }
 
 fn first_matches(rest: &str, names: &[&str]) -> bool {
-    let is = |name: &&str| rest == *name || (is_pattern(rest) && !rest.contains('/') && rest.starts_with('.') && matches(rest, name));
+    let is = |name: &&str| {
+        rest == *name
+            || (is_pattern(rest)
+                && !rest.contains('/')
+                && rest.starts_with('.')
+                && matches(rest, name))
+    };
     names.iter().any(is)
 }
 
@@ -375,9 +522,22 @@ fn is_startup(rest: &str) -> bool {
     first_matches(
         rest,
         &[
-            ".bashrc", ".zshrc", ".profile", ".bash_profile", ".bash_login", ".bash_logout",
-            ".zprofile", ".zshenv", ".zlogin", ".zlogout", ".bash_aliases", ".kshrc", ".cshrc",
-            ".tcshrc", ".login", ".inputrc",
+            ".bashrc",
+            ".zshrc",
+            ".profile",
+            ".bash_profile",
+            ".bash_login",
+            ".bash_logout",
+            ".zprofile",
+            ".zshenv",
+            ".zlogin",
+            ".zlogout",
+            ".bash_aliases",
+            ".kshrc",
+            ".cshrc",
+            ".tcshrc",
+            ".login",
+            ".inputrc",
         ],
     ) || rest == ".config/fish/config.fish"
         || rest.starts_with(".config/fish/conf.d/")
@@ -405,7 +565,9 @@ fn is_environment_file(name: &str) -> bool {
         return true;
     }
     let Some(kind) = name.strip_prefix(".env.") else { return false };
-    !kind.split('.').any(|it| matches!(it, "example" | "sample" | "template" | "dist" | "schema" | "tmpl"))
+    !kind
+        .split('.')
+        .any(|it| matches!(it, "example" | "sample" | "template" | "dist" | "schema" | "tmpl"))
 }
 
 #[cfg(test)]
@@ -420,7 +582,7 @@ mod tests {
             hermes_home: "/home/alice/.hermes".into(),
             env: vec![],
         };
-        (Env::new(&ctx), Homes { home: ctx.home, hermes: ctx.hermes_home })
+        (Env::new(&ctx), Homes::new(&ctx.home, &ctx.hermes_home))
     }
 
     #[test]

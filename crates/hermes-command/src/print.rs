@@ -13,10 +13,51 @@ const MOST: usize = 64 * 1024;
 pub(crate) fn is_fetcher(name: &str) -> bool {
     matches!(
         name,
-        "curl" | "wget" | "wget2" | "http" | "https" | "xh" | "xhs" | "httpie" | "fetch" | "aria2c" | "axel" | "nc" | "ncat" | "netcat"
-            | "nc.openbsd" | "nc.traditional" | "socat" | "lynx" | "w3m" | "links" | "elinks" | "ftp" | "tftp" | "lftp" | "sftp" | "telnet"
-            | "dig" | "nslookup" | "drill" | "host" | "curlie" | "hurl" | "rsh" | "finger" | "whois" | "Invoke-WebRequest" | "iwr"
-            | "invoke-webrequest" | "irm" | "invoke-restmethod" | "lwp-request" | "GET" | "snarf" | "gist" | "ipfs"
+        "curl"
+            | "wget"
+            | "wget2"
+            | "http"
+            | "https"
+            | "xh"
+            | "xhs"
+            | "httpie"
+            | "fetch"
+            | "aria2c"
+            | "axel"
+            | "nc"
+            | "ncat"
+            | "netcat"
+            | "nc.openbsd"
+            | "nc.traditional"
+            | "socat"
+            | "lynx"
+            | "w3m"
+            | "links"
+            | "elinks"
+            | "ftp"
+            | "tftp"
+            | "lftp"
+            | "sftp"
+            | "telnet"
+            | "dig"
+            | "nslookup"
+            | "drill"
+            | "host"
+            | "curlie"
+            | "hurl"
+            | "rsh"
+            | "finger"
+            | "whois"
+            | "Invoke-WebRequest"
+            | "iwr"
+            | "invoke-webrequest"
+            | "irm"
+            | "invoke-restmethod"
+            | "lwp-request"
+            | "GET"
+            | "snarf"
+            | "gist"
+            | "ipfs"
     )
 }
 
@@ -32,11 +73,13 @@ fn decodes(name: &str, args: &[Arg]) -> bool {
         }
         "xxd" => bundle('r') || has(&["-revert"]),
         "openssl" => has(&["-d", "-base64", "base64", "-a", "enc", "zlib"]),
-        "gzip" | "bzip2" | "xz" | "zstd" | "lz4" | "lzma" | "brotli" | "lzip" | "compress" | "pigz" | "pbzip2" => {
+        "gzip" | "bzip2" | "xz" | "zstd" | "lz4" | "lzma" | "brotli" | "lzip" | "compress"
+        | "pigz" | "pbzip2" => {
             bundle('d') || args.iter().any(|it| it.starts_with("--d") || it.starts_with("--unc"))
         }
-        "zcat" | "gunzip" | "gzcat" | "bunzip2" | "bzcat" | "xzcat" | "unxz" | "zstdcat" | "unzstd" | "lz4cat" | "unlzma" | "lzcat"
-        | "uncompress" | "uudecode" | "rev" | "tr" | "rot13" | "caesar" | "hex2bin" | "unhex" | "ascii85" | "qprint" | "mimencode"
+        "zcat" | "gunzip" | "gzcat" | "bunzip2" | "bzcat" | "xzcat" | "unxz" | "zstdcat"
+        | "unzstd" | "lz4cat" | "unlzma" | "lzcat" | "uncompress" | "uudecode" | "rev" | "tr"
+        | "rot13" | "caesar" | "hex2bin" | "unhex" | "ascii85" | "qprint" | "mimencode"
         | "funzip" | "zlib-flate" => true,
         "gpg" | "gpg2" | "age" => bundle('d') || args.iter().any(|it| it.starts_with("--decrypt")),
         "unzip" | "7z" | "7za" => bundle('p') || has(&["-so"]),
@@ -56,17 +99,38 @@ impl Judge {
         if decodes(name, args) {
             taint |= Taint::DECODED;
         }
-        let is_named = |word: &str| args.iter().any(|it| it.marked.replace(['[', ']'], "").to_ascii_lowercase().contains(word));
+        let is_named = |word: &str| {
+            args.iter()
+                .any(|it| it.marked.replace(['[', ']'], "").to_ascii_lowercase().contains(word))
+        };
         match name {
             "pgrep" | "pidof" | "pidwait" => taint |= Taint::PROCESSES,
-            "gh" if args.first().is_some_and(|it| matches!(it.marked.as_str(), "api" | "gist")) => taint |= Taint::FETCHED,
-            "aws" | "gsutil" | "rclone" | "mc" | "s3cmd" if args.iter().any(|it| it.is("-") || it.is("cat")) => taint |= Taint::FETCHED,
-            "openssl" if args.first().is_some_and(|it| it.is("s_client")) => taint |= Taint::FETCHED,
-            "git" if args.first().is_some_and(|it| it.is("archive")) && is_named("--remote") => taint |= Taint::FETCHED,
+            "gh" if args.first().is_some_and(|it| matches!(it.marked.as_str(), "api" | "gist")) => {
+                taint |= Taint::FETCHED
+            }
+            "aws" | "gsutil" | "rclone" | "mc" | "s3cmd"
+                if args.iter().any(|it| it.is("-") || it.is("cat")) =>
+            {
+                taint |= Taint::FETCHED
+            }
+            "openssl" if args.first().is_some_and(|it| it.is("s_client")) => {
+                taint |= Taint::FETCHED
+            }
+            "git" if args.first().is_some_and(|it| it.is("archive")) && is_named("--remote") => {
+                taint |= Taint::FETCHED
+            }
             "printenv" if args.iter().all(Arg::is_option) => taint |= Taint::ENVIRONMENT,
-            "printenv" if args.iter().any(|it| is_secret_name(&it.marked)) => taint |= Taint::SECRET,
+            "printenv" if args.iter().any(|it| is_secret_name(&it.marked)) => {
+                taint |= Taint::SECRET
+            }
             "security" | "pass" | "gopass" | "bw" | "op" | "secret-tool" if !is_named("list") => {
-                if is_named("find-") || is_named("show") || is_named("get") || is_named("read") || is_named("lookup") || name == "pass" {
+                if is_named("find-")
+                    || is_named("show")
+                    || is_named("get")
+                    || is_named("read")
+                    || is_named("lookup")
+                    || name == "pass"
+                {
                     taint |= Taint::SECRET;
                 }
             }
@@ -78,8 +142,38 @@ impl Judge {
         // Readers print what their operands hold.
         let uses_keys = matches!(
             name,
-            "ssh" | "scp" | "sftp" | "rsync" | "git" | "ssh-add" | "ssh-keygen" | "docker" | "podman" | "kubectl" | "curl" | "wget" | "test" | "[" | "ls" | "stat"
-                | "chmod" | "chown" | "echo" | "printf" | "rm" | "touch" | "mkdir" | "wc" | "file" | "dirname" | "basename" | "realpath" | "readlink" | "du" | "sha256sum" | "md5sum"
+            "ssh"
+                | "scp"
+                | "sftp"
+                | "rsync"
+                | "git"
+                | "ssh-add"
+                | "ssh-keygen"
+                | "docker"
+                | "podman"
+                | "kubectl"
+                | "curl"
+                | "wget"
+                | "test"
+                | "["
+                | "ls"
+                | "stat"
+                | "chmod"
+                | "chown"
+                | "echo"
+                | "printf"
+                | "rm"
+                | "touch"
+                | "mkdir"
+                | "wc"
+                | "file"
+                | "dirname"
+                | "basename"
+                | "realpath"
+                | "readlink"
+                | "du"
+                | "sha256sum"
+                | "md5sum"
         );
         let mut read = Flow::default();
         let mut has_file = false;
@@ -124,8 +218,8 @@ fn evaluate(name: &str, args: &[Arg], input: &Flow) -> Option<Flow> {
     match name {
         "echo" => return Some(echo(args)),
         "printf" => return Some(printf(args)),
-        "true" | "false" | ":" | "cd" | "sleep" | "wait" | "mkdir" | "touch" | "rm" | "cp" | "mv" | "ln" | "chmod" | "chown" | "test" | "[" | "set" | "shopt"
-        | "umask" | "ulimit" => {
+        "true" | "false" | ":" | "cd" | "sleep" | "wait" | "mkdir" | "touch" | "rm" | "cp"
+        | "mv" | "ln" | "chmod" | "chown" | "test" | "[" | "set" | "shopt" | "umask" | "ulimit" => {
             return Some(Flow::known(""));
         }
         "yes" => {
@@ -139,10 +233,15 @@ fn evaluate(name: &str, args: &[Arg], input: &Flow) -> Option<Flow> {
             let (folder, last) = text.rsplit_once('/').unwrap_or((".", text));
             let folder = if folder.is_empty() { "/" } else { folder };
             let last = match args.get(1) {
-                Some(suffix) if name == "basename" && suffix.is_known() => last.strip_suffix(suffix.marked.as_str()).unwrap_or(last),
+                Some(suffix) if name == "basename" && suffix.is_known() => {
+                    last.strip_suffix(suffix.marked.as_str()).unwrap_or(last)
+                }
                 _ => last,
             };
-            return Some(Flow::known(format!("{}\n", if name == "basename" { last } else { folder })));
+            return Some(Flow::known(format!(
+                "{}\n",
+                if name == "basename" { last } else { folder }
+            )));
         }
         "realpath" | "readlink" => {
             let arg = args.iter().find(|it| !it.is_option())?;
@@ -169,8 +268,10 @@ fn evaluate(name: &str, args: &[Arg], input: &Flow) -> Option<Flow> {
         _ => {}
     }
     let text = match name {
-        "cat" | "tee" | "sponge" | "pv" | "sort" | "uniq" | "tac" | "nl" | "stdbuf" | "column" | "paste" | "less" | "more" | "bat" | "head" | "tail" | "cut"
-        | "sed" | "gsed" | "tr" | "rev" | "base64" | "gbase64" | "base32" | "xxd" | "openssl" | "grep" | "egrep" | "fgrep" | "fold" | "expand" | "strings" | "dos2unix" => {
+        "cat" | "tee" | "sponge" | "pv" | "sort" | "uniq" | "tac" | "nl" | "stdbuf" | "column"
+        | "paste" | "less" | "more" | "bat" | "head" | "tail" | "cut" | "sed" | "gsed" | "tr"
+        | "rev" | "base64" | "gbase64" | "base32" | "xxd" | "openssl" | "grep" | "egrep"
+        | "fgrep" | "fold" | "expand" | "strings" | "dos2unix" => {
             if !input.is_known() {
                 // Parts of it may be known.
                 return matches!(name, "cat" | "tee" | "sponge" | "pv").then(|| input.clone());
@@ -181,10 +282,16 @@ fn evaluate(name: &str, args: &[Arg], input: &Flow) -> Option<Flow> {
     };
     let out = match name {
         "cat" => {
-            if args.iter().any(|it| it.is_option() && it.marked.contains(['n', 'A', 'e', 'v'])) { None } else { Some(text.to_owned()) }
+            if args.iter().any(|it| it.is_option() && it.marked.contains(['n', 'A', 'e', 'v'])) {
+                None
+            } else {
+                Some(text.to_owned())
+            }
         }
         "tee" | "sponge" | "pv" | "less" | "more" | "dos2unix" => Some(text.to_owned()),
-        "sort" | "uniq" | "column" | "strings" | "expand" if text.lines().count() <= 1 => Some(text.to_owned()),
+        "sort" | "uniq" | "column" | "strings" | "expand" if text.lines().count() <= 1 => {
+            Some(text.to_owned())
+        }
         "sort" => {
             let mut lines: Vec<&str> = text.lines().collect();
             lines.sort_unstable();
@@ -197,11 +304,14 @@ fn evaluate(name: &str, args: &[Arg], input: &Flow) -> Option<Flow> {
         "paste" => {
             let is_serial = args.iter().any(|it| it.is_option() && it.marked.contains('s'));
             let options = Options::parse(args, Spec::new("d", &["delimiters"]));
-            let delimiter = options.value("d", "delimiters").map_or("\t".to_owned(), |it| it.text());
+            let delimiter =
+                options.value("d", "delimiters").map_or("\t".to_owned(), |it| it.text());
             is_serial.then(|| text.lines().collect::<Vec<_>>().join(&delimiter) + "\n")
         }
         "tac" => Some(text.lines().rev().map(|it| format!("{it}\n")).collect()),
-        "rev" => Some(text.lines().map(|it| it.chars().rev().chain(['\n']).collect::<String>()).collect()),
+        "rev" => Some(
+            text.lines().map(|it| it.chars().rev().chain(['\n']).collect::<String>()).collect(),
+        ),
         "head" | "tail" => ends(name == "head", args, text),
         "cut" => cut(args, text),
         "tr" => translate(args, text),
@@ -209,7 +319,9 @@ fn evaluate(name: &str, args: &[Arg], input: &Flow) -> Option<Flow> {
         "grep" | "egrep" | "fgrep" => None,
         "base64" | "gbase64" | "base32" | "openssl" if decodes(name, args) => {
             let is_32 = name == "base32";
-            let is_plain = name != "openssl" || args.first().is_some_and(|it| it.is("base64")) || args.iter().any(|it| it.is("-base64") || it.is("-a"));
+            let is_plain = name != "openssl"
+                || args.first().is_some_and(|it| it.is("base64"))
+                || args.iter().any(|it| it.is("-base64") || it.is("-a"));
             is_plain.then(|| decode(text, if is_32 { 5 } else { 6 })).flatten()
         }
         "xxd" if decodes(name, args) => hex(text),
@@ -242,7 +354,11 @@ fn echo(args: &[Arg]) -> Flow {
 }
 
 pub(crate) fn printf(args: &[Arg]) -> Flow {
-    let args = if args.first().is_some_and(|it| it.is("--")) { args.get(1..).unwrap_or_default() } else { args };
+    let args = if args.first().is_some_and(|it| it.is("--")) {
+        args.get(1..).unwrap_or_default()
+    } else {
+        args
+    };
     let Some((format, values)) = args.split_first() else { return Flow::known("") };
     let format = format.text();
     let mut out = String::new();
@@ -279,10 +395,18 @@ pub(crate) fn printf(args: &[Arg]) -> Flow {
             match kind {
                 Some('b') => out.push_str(&unescape(&value, Escapes::Echo)),
                 Some('c') => out.extend(value.chars().next()),
-                Some('d' | 'i' | 'u') => out.push_str(&number().map_or_else(|| HOLE.to_string(), |it| it.to_string())),
-                Some('x') => out.push_str(&number().map_or_else(|| HOLE.to_string(), |it| format!("{it:x}"))),
-                Some('X') => out.push_str(&number().map_or_else(|| HOLE.to_string(), |it| format!("{it:X}"))),
-                Some('o') => out.push_str(&number().map_or_else(|| HOLE.to_string(), |it| format!("{it:o}"))),
+                Some('d' | 'i' | 'u') => {
+                    out.push_str(&number().map_or_else(|| HOLE.to_string(), |it| it.to_string()))
+                }
+                Some('x') => {
+                    out.push_str(&number().map_or_else(|| HOLE.to_string(), |it| format!("{it:x}")))
+                }
+                Some('X') => {
+                    out.push_str(&number().map_or_else(|| HOLE.to_string(), |it| format!("{it:X}")))
+                }
+                Some('o') => {
+                    out.push_str(&number().map_or_else(|| HOLE.to_string(), |it| format!("{it:o}")))
+                }
                 _ => out.push_str(&value),
             }
         }
@@ -320,20 +444,32 @@ fn ends(is_head: bool, args: &[Arg], text: &str) -> Option<String> {
         let range = match (is_head, count.strip_prefix('+'), count.strip_prefix('-')) {
             (true, _, Some(less)) => 0..length.saturating_sub(less.parse().ok()?),
             (true, ..) => 0..count.parse::<usize>().ok()?.min(length),
-            (false, Some(from), _) => from.parse::<usize>().ok()?.saturating_sub(1).min(length)..length,
-            (false, ..) => length.saturating_sub(count.trim_start_matches('-').parse().ok()?)..length,
+            (false, Some(from), _) => {
+                from.parse::<usize>().ok()?.saturating_sub(1).min(length)..length
+            }
+            (false, ..) => {
+                length.saturating_sub(count.trim_start_matches('-').parse().ok()?)..length
+            }
         };
         return text.get(range).map(str::to_owned);
     }
     let lines: Vec<&str> = text.lines().collect();
     let given = options.value("n", "lines").map(|it| it.marked.clone());
-    let short = args.iter().find_map(|it| it.marked.strip_prefix('-').filter(|it| it.bytes().all(|it| it.is_ascii_digit()) && !it.is_empty()));
+    let short = args.iter().find_map(|it| {
+        it.marked
+            .strip_prefix('-')
+            .filter(|it| it.bytes().all(|it| it.is_ascii_digit()) && !it.is_empty())
+    });
     let count = given.or_else(|| short.map(str::to_owned)).unwrap_or_else(|| "10".to_owned());
     let range = match (is_head, count.strip_prefix('+'), count.strip_prefix('-')) {
         (true, _, Some(less)) => 0..lines.len().saturating_sub(less.parse().ok()?),
         (true, ..) => 0..count.parse::<usize>().ok()?.min(lines.len()),
-        (false, Some(from), _) => from.parse::<usize>().ok()?.saturating_sub(1).min(lines.len())..lines.len(),
-        (false, ..) => lines.len().saturating_sub(count.trim_start_matches('-').parse().ok()?)..lines.len(),
+        (false, Some(from), _) => {
+            from.parse::<usize>().ok()?.saturating_sub(1).min(lines.len())..lines.len()
+        }
+        (false, ..) => {
+            lines.len().saturating_sub(count.trim_start_matches('-').parse().ok()?)..lines.len()
+        }
     };
     let lines = lines.get(range)?;
     Some(lines.iter().map(|it| format!("{it}\n")).collect())
@@ -341,9 +477,11 @@ fn ends(is_head: bool, args: &[Arg], text: &str) -> Option<String> {
 
 /// `cut -c`, `cut -b` and `cut -d -f`.
 fn cut(args: &[Arg], text: &str) -> Option<String> {
-    let options = Options::parse(args, Spec::new("cbfd", &["characters", "bytes", "fields", "delimiter"]));
+    let options =
+        Options::parse(args, Spec::new("cbfd", &["characters", "bytes", "fields", "delimiter"]));
     let delimiter = options.value("d", "delimiter").map(|it| it.text());
-    let list = options.value("cb", "characters").or_else(|| options.value("f", "fields"))?.marked.clone();
+    let list =
+        options.value("cb", "characters").or_else(|| options.value("f", "fields"))?.marked.clone();
     let is_field = options.value("cb", "characters").is_none();
     let mut ranges = Vec::new();
     for part in list.split(',') {
@@ -356,15 +494,24 @@ fn cut(args: &[Arg], text: &str) -> Option<String> {
         };
         ranges.push(from..=to);
     }
-    let is_wanted = |index: usize| ranges.iter().any(|it: &std::ops::RangeInclusive<usize>| it.contains(&(index + 1)));
+    let is_wanted = |index: usize| {
+        ranges.iter().any(|it: &std::ops::RangeInclusive<usize>| it.contains(&(index + 1)))
+    };
     let mut out = String::new();
     for line in text.lines() {
         if is_field {
             let delimiter = delimiter.as_deref().unwrap_or("\t");
-            let parts: Vec<&str> = line.split(delimiter).enumerate().filter(|(index, _)| is_wanted(*index)).map(|(_, it)| it).collect();
+            let parts: Vec<&str> = line
+                .split(delimiter)
+                .enumerate()
+                .filter(|(index, _)| is_wanted(*index))
+                .map(|(_, it)| it)
+                .collect();
             out.push_str(&parts.join(delimiter));
         } else {
-            out.extend(line.chars().enumerate().filter(|(index, _)| is_wanted(*index)).map(|(_, it)| it));
+            out.extend(
+                line.chars().enumerate().filter(|(index, _)| is_wanted(*index)).map(|(_, it)| it),
+            );
         }
         out.push('\n');
     }
@@ -425,7 +572,8 @@ fn set(text: &str) -> Option<Vec<char>> {
 /// `sed s/a/b/` on plain text.
 fn sed(args: &[Arg], text: &str) -> Option<String> {
     let options = Options::parse(args, Spec::new("ef", &["expression", "file"]));
-    let mut scripts: Vec<String> = options.values("e", "expression").iter().map(|it| it.text()).collect();
+    let mut scripts: Vec<String> =
+        options.values("e", "expression").iter().map(|it| it.text()).collect();
     if scripts.is_empty() {
         scripts.push(options.operands.first()?.text());
     }
@@ -442,12 +590,27 @@ fn sed(args: &[Arg], text: &str) -> Option<String> {
         let is_plain = !from.contains(['[', '*', '.', '\\', '(']) && !to.contains(['&', '\\']);
         let change = |line: &str| -> Option<String> {
             if is_plain && !from.starts_with('^') && !from.ends_with('$') {
-                return Some(if flags.contains('g') { line.replace(from, to) } else { line.replacen(from, to, 1) });
+                return Some(if flags.contains('g') {
+                    line.replace(from, to)
+                } else {
+                    line.replacen(from, to, 1)
+                });
             }
             let pattern = from.replace("\\(", "(").replace("\\)", ")").replace("\\+", "+");
             let regex = regex::RegexBuilder::new(&pattern).size_limit(1 << 16).build().ok()?;
-            let to = to.replace('$', "$$").replace("\\1", "${1}").replace("\\2", "${2}").replace('&', "${0}");
-            Some(if flags.contains('g') { regex.replace_all(line, to.as_str()) } else { regex.replace(line, to.as_str()) }.into_owned())
+            let to = to
+                .replace('$', "$$")
+                .replace("\\1", "${1}")
+                .replace("\\2", "${2}")
+                .replace('&', "${0}");
+            Some(
+                if flags.contains('g') {
+                    regex.replace_all(line, to.as_str())
+                } else {
+                    regex.replace(line, to.as_str())
+                }
+                .into_owned(),
+            )
         };
         let lines: Option<Vec<String>> = text.lines().map(change).collect();
         text = lines?.join("\n") + "\n";
@@ -487,29 +650,48 @@ pub(crate) fn decode_bytes(text: &str, bits: u32) -> Option<Vec<u8>> {
 
 /// `xxd -r -p`.
 fn hex(text: &str) -> Option<String> {
-    let digits: Vec<u32> = text.chars().filter(|it| !it.is_whitespace()).map(|it| it.to_digit(16)).collect::<Option<_>>()?;
-    let bytes: Vec<u8> = digits.chunks_exact(2).map(|pair| pair.iter().fold(0, |sum, it| sum * 16 + it) as u8).collect();
+    let digits: Vec<u32> = text
+        .chars()
+        .filter(|it| !it.is_whitespace())
+        .map(|it| it.to_digit(16))
+        .collect::<Option<_>>()?;
+    let bytes: Vec<u8> = digits
+        .chunks_exact(2)
+        .map(|pair| pair.iter().fold(0, |sum, it| sum * 16 + it) as u8)
+        .collect();
     String::from_utf8(bytes).ok()
 }
 
 /// `awk 'BEGIN{printf "..."}'`.
 fn awk_begin(args: &[Arg]) -> Option<String> {
     let script = args.iter().find(|it| !it.is_option())?.text();
-    let body = script.trim().strip_prefix("BEGIN")?.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
+    let body =
+        script.trim().strip_prefix("BEGIN")?.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
     let (body, newline) = match body.strip_prefix("printf") {
         Some(rest) => (rest, ""),
         None => (body.strip_prefix("print")?, "\n"),
     };
-    let inner = body.trim().trim_end_matches(';').trim().trim_start_matches('(').trim_end_matches(')').strip_prefix('"')?.strip_suffix('"')?;
+    let inner = body
+        .trim()
+        .trim_end_matches(';')
+        .trim()
+        .trim_start_matches('(')
+        .trim_end_matches(')')
+        .strip_prefix('"')?
+        .strip_suffix('"')?;
     (!inner.contains('"')).then(|| unescape(inner, Escapes::Format) + newline)
 }
 
 /// `python -c 'print("text")'` and its like, if that is all it does.
 fn literal_print(args: &[Arg]) -> Option<String> {
-    let at = args.iter().position(|it| matches!(it.marked.as_str(), "-c" | "-e" | "-r" | "-p" | "-E"))?;
+    let at = args
+        .iter()
+        .position(|it| matches!(it.marked.as_str(), "-c" | "-e" | "-r" | "-p" | "-E"))?;
     let script = args.get(at + 1)?.text();
     let script = script.trim().trim_end_matches(';');
-    let rest = ["console.log", "print", "puts", "echo", "say", "printf"].iter().find_map(|it| script.strip_prefix(it))?;
+    let rest = ["console.log", "print", "puts", "echo", "say", "printf"]
+        .iter()
+        .find_map(|it| script.strip_prefix(it))?;
     let rest = rest.trim().trim_start_matches('(').trim_end_matches(')').trim();
     let quote = rest.chars().next().filter(|it| matches!(it, '"' | '\''))?;
     let inner = rest.strip_prefix(quote)?.strip_suffix(quote)?;

@@ -44,49 +44,110 @@ impl Judge {
     }
 
     fn judge_program(&mut self, name: &str, args: &[Arg], env: &mut Env, io: &Io) {
-        if self.argv_path.as_ref().is_some_and(|it| it.starts_with("/etc/init.d/") || it.starts_with("/etc/rc.d/")) {
-            let words: Vec<Arg> = std::iter::once(Arg::new(name)).chain(args.iter().cloned()).collect();
+        if self
+            .argv_path
+            .as_ref()
+            .is_some_and(|it| it.starts_with("/etc/init.d/") || it.starts_with("/etc/rc.d/"))
+        {
+            let words: Vec<Arg> =
+                std::iter::once(Arg::new(name)).chain(args.iter().cloned()).collect();
             self.services("service", &words, env);
             return;
         }
         match name {
-            "rm" | "grm" | "unlink" | "shred" | "gshred" | "srm" | "wipe" | "scrub" | "rimraf" | "del-cli" | "rm-rf" | "trash-empty" | "fstrim" => self.delete(name, args, env),
+            "rm" | "grm" | "unlink" | "shred" | "gshred" | "srm" | "wipe" | "scrub" | "rimraf"
+            | "del-cli" | "rm-rf" | "trash-empty" | "fstrim" => self.delete(name, args, env),
             "mv" | "gmv" => self.mv(args, env),
-            "cp" | "gcp" | "install" | "ginstall" | "ln" | "gln" | "rsync" | "scp" | "link" => self.copy(name, args, env, io),
+            "cp" | "gcp" | "install" | "ginstall" | "ln" | "gln" | "rsync" | "scp" | "link" => {
+                self.copy(name, args, env, io)
+            }
             "dd" | "dcfldd" | "dc3dd" | "gdd" | "ddrescue" => self.dd(name, args, env),
-            "tee" | "sponge" | "truncate" | "fallocate" | "split" | "csplit" | "chattr" | "visudo" | "vipw" | "vigr" | "crontab" | "mknod" | "touch" | "patch"
-            | "xxd" | "base64" | "gzip" | "sort" | "openssl" | "sysctl" | "update-alternatives" | "ssh-keygen" | "rg" | "ag" | "man" | "zip" | "tar" | "bsdtar" | "gtar" | "unzip"
-            | "bsdcpio" | "cpio" | "7z" | "rpm" | "dpkg" | "pax" => {
+            "tee"
+            | "sponge"
+            | "truncate"
+            | "fallocate"
+            | "split"
+            | "csplit"
+            | "chattr"
+            | "visudo"
+            | "vipw"
+            | "vigr"
+            | "crontab"
+            | "mknod"
+            | "touch"
+            | "patch"
+            | "xxd"
+            | "base64"
+            | "gzip"
+            | "sort"
+            | "openssl"
+            | "sysctl"
+            | "update-alternatives"
+            | "ssh-keygen"
+            | "rg"
+            | "ag"
+            | "man"
+            | "zip"
+            | "tar"
+            | "bsdtar"
+            | "gtar"
+            | "unzip"
+            | "bsdcpio"
+            | "cpio"
+            | "7z"
+            | "rpm"
+            | "dpkg"
+            | "pax" => {
                 self.write_programs(name, args, env, io);
             }
-            "sed" | "gsed" | "ed" | "red" | "ex" | "vi" | "vim" | "nvim" | "view" | "vimdiff" | "emacs" | "jq" | "yq" | "dos2unix" | "unix2dos" | "sd" | "crudini"
-            | "less" | "more" | "nano" | "augtool" => {
+            "sed" | "gsed" | "ed" | "red" | "ex" | "vi" | "vim" | "nvim" | "view" | "vimdiff"
+            | "emacs" | "jq" | "yq" | "dos2unix" | "unix2dos" | "sd" | "crudini" | "less"
+            | "more" | "nano" | "augtool" => {
                 self.edit(name, args, env, io);
             }
             "awk" | "gawk" | "mawk" | "nawk" => self.awk(args, env, io),
             "git" | "hub" => self.git(args, env),
-            "kill" | "pkill" | "killall" | "killall5" | "skill" | "snice" | "xkill" | "fuser" => self.kill(name, args, io),
-            "chmod" | "gchmod" | "chown" | "chgrp" | "gchown" | "setfacl" | "setcap" | "usermod" | "useradd" | "userdel" | "groupdel" | "groupmod" | "adduser" | "deluser"
-            | "chpasswd" | "passwd" | "gpasswd" | "newusers" | "iptables" | "ip6tables" | "nft" | "ufw" | "firewall-cmd" | "history" | "setenforce" | "pfctl"
-            | "chsh" | "apparmor_parser" | "aa-disable" | "aa-teardown" | "mount" | "umount" | "csrutil" | "spctl" | "auditctl" | "ebtables" | "capsh" => {
+            "kill" | "pkill" | "killall" | "killall5" | "skill" | "snice" | "xkill" | "fuser" => {
+                self.kill(name, args, io)
+            }
+            "chmod" | "gchmod" | "chown" | "chgrp" | "gchown" | "setfacl" | "setcap"
+            | "usermod" | "useradd" | "userdel" | "groupdel" | "groupmod" | "adduser"
+            | "deluser" | "chpasswd" | "passwd" | "gpasswd" | "newusers" | "iptables"
+            | "ip6tables" | "nft" | "ufw" | "firewall-cmd" | "history" | "setenforce" | "pfctl"
+            | "chsh" | "apparmor_parser" | "aa-disable" | "aa-teardown" | "mount" | "umount"
+            | "csrutil" | "spctl" | "auditctl" | "ebtables" | "capsh" => {
                 self.access(name, args, env);
             }
             "hermes" | "hermes-agent" | "hermes-gateway" => self.hermes(args, env, io),
-            "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlite" | "duckdb" | "sqlcmd" | "cqlsh" | "clickhouse-client" | "clickhouse" | "mongosh" | "mongo" | "redis-cli"
-            | "valkey-cli" | "keydb-cli" | "dropdb" | "dropuser" | "mysqladmin" | "mariadb-admin" | "pgcli" | "mycli" | "litecli" | "usql" | "osql" | "isql" | "sqlplus" | "bq" | "snowsql" | "trino"
-            | "presto" | "hive" | "beeline" | "cockroach" | "influx" | "spark-sql" | "etcdctl" | "rdb" | "memcached-tool" | "wrangler" | "turso" | "prisma" | "rails" | "rake" | "django-admin" | "cypher-shell" => {
+            "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlite" | "duckdb" | "sqlcmd" | "cqlsh"
+            | "clickhouse-client" | "clickhouse" | "mongosh" | "mongo" | "redis-cli"
+            | "valkey-cli" | "keydb-cli" | "dropdb" | "dropuser" | "mysqladmin"
+            | "mariadb-admin" | "pgcli" | "mycli" | "litecli" | "usql" | "osql" | "isql"
+            | "sqlplus" | "bq" | "snowsql" | "trino" | "presto" | "hive" | "beeline"
+            | "cockroach" | "influx" | "spark-sql" | "etcdctl" | "rdb" | "memcached-tool"
+            | "wrangler" | "turso" | "prisma" | "rails" | "rake" | "django-admin"
+            | "cypher-shell" => {
                 self.database(name, args, env, io);
             }
             "sh" | "bash" => {}
             _ => {
-                if self.disks(name, args, env) || self.services(name, args, env) || self.cloud(name, args, env) || windows::command(self, &name.to_ascii_lowercase(), args, env) {
+                if self.disks(name, args, env)
+                    || self.services(name, args, env)
+                    || self.cloud(name, args, env)
+                    || windows::command(self, &name.to_ascii_lowercase(), args, env)
+                {
                     return;
                 }
                 self.agent_by_name(name, args);
             }
         }
         if self.via == Via::List && name == "sudo" {
-            self.find("opaque_command", Category::Other, false, "Runs programs from a list with all rights.");
+            self.find(
+                "opaque_command",
+                Category::Other,
+                false,
+                "Runs programs from a list with all rights.",
+            );
         }
     }
 
@@ -94,9 +155,10 @@ impl Judge {
     fn environment(&mut self, name: &str, args: &[Arg]) {
         self.env_dump |= match name {
             "printenv" => args.iter().all(Arg::is_option),
-            "cat" | "strings" | "xargs" | "tr" | "head" | "tail" | "less" | "more" | "od" | "xxd" | "grep" | "sed" | "awk" | "base64" | "bat" | "cut" | "sort" => {
-                args.iter().any(|it| it.marked.starts_with("/proc/") && it.marked.ends_with("/environ"))
-            }
+            "cat" | "strings" | "xargs" | "tr" | "head" | "tail" | "less" | "more" | "od"
+            | "xxd" | "grep" | "sed" | "awk" | "base64" | "bat" | "cut" | "sort" => args
+                .iter()
+                .any(|it| it.marked.starts_with("/proc/") && it.marked.ends_with("/environ")),
             _ => false,
         };
     }

@@ -60,18 +60,37 @@ pub(crate) struct Writes {
 
 impl Judge {
     /// Runs steps of a unit.
-    pub(crate) fn exec(&mut self, unit: &Rc<Unit>, range: Range<usize>, env: &mut Env, stdin: Flow) -> Flow {
+    pub(crate) fn exec(
+        &mut self,
+        unit: &Rc<Unit>,
+        range: Range<usize>,
+        env: &mut Env,
+        stdin: Flow,
+    ) -> Flow {
         let owned = Rc::clone(unit);
         let steps = owned.script.steps.get(range.clone()).unwrap_or_default();
         self.run(unit, steps, range.start, env, stdin)
     }
 
-    pub(crate) fn steps(&mut self, unit: &Rc<Unit>, steps: &[Step], env: &mut Env, stdin: Flow) -> Flow {
+    pub(crate) fn steps(
+        &mut self,
+        unit: &Rc<Unit>,
+        steps: &[Step],
+        env: &mut Env,
+        stdin: Flow,
+    ) -> Flow {
         self.run(unit, steps, 0, env, stdin)
     }
 
     /// `base` is the index of the first of the steps in its script.
-    fn run(&mut self, unit: &Rc<Unit>, steps: &[Step], base: usize, env: &mut Env, stdin: Flow) -> Flow {
+    fn run(
+        &mut self,
+        unit: &Rc<Unit>,
+        steps: &[Step],
+        base: usize,
+        env: &mut Env,
+        stdin: Flow,
+    ) -> Flow {
         self.copies_of_itself(unit, steps);
         let mut frames = vec![Frame::new(stdin)];
         let mut at = 0;
@@ -144,7 +163,11 @@ impl Judge {
                             values.truncate(MOST_ROUNDS);
                             values.reverse();
                             let value = values.pop().unwrap_or_default();
-                            env.set(&variable, Variable::text(Flow { text: value.marked, taint: value.taint }), false);
+                            env.set(
+                                &variable,
+                                Variable::text(Flow { text: value.marked, taint: value.taint }),
+                                false,
+                            );
                             inner.rounds = Some((variable, values, at));
                         }
                         _ => {}
@@ -156,7 +179,11 @@ impl Judge {
                         && let Some(value) = values.pop()
                         && self.may_repeat()
                     {
-                        env.set(variable, Variable::text(Flow { text: value.marked, taint: value.taint }), false);
+                        env.set(
+                            variable,
+                            Variable::text(Flow { text: value.marked, taint: value.taint }),
+                            false,
+                        );
                         frame.is_maybe = false;
                         frame.piped = None;
                         at = *start + 1;
@@ -196,16 +223,37 @@ impl Judge {
     }
 
     /// Notes a function, and whether it multiplies itself.
-    fn define(&mut self, unit: &Rc<Unit>, name: &str, steps: &[Step], (open, end): (usize, usize), base: usize, env: &mut Env) {
+    fn define(
+        &mut self,
+        unit: &Rc<Unit>,
+        name: &str,
+        steps: &[Step],
+        (open, end): (usize, usize),
+        base: usize,
+        env: &mut Env,
+    ) {
         let body = steps.get(open + 1..end.max(open + 1)).unwrap_or_default();
         let mut calls = 0;
         let mut is_multiplied = false;
         for (index, step) in body.iter().enumerate() {
             match step {
                 Step::Simple(simple) => {
-                    let is_call = simple.words.iter().any(|word| unit.source.slice(word.clone()).trim_matches(['"', '\'', '\\']) == name);
-                    let first = simple.words.first().map(|word| unit.source.slice(word.clone()).trim_matches(['"', '\'', '\\']));
-                    calls += usize::from(first == Some(name) || (is_call && first.is_some_and(|it| matches!(it, "$0" | "command" | "eval" | "exec" | "nohup" | "builtin"))));
+                    let is_call = simple.words.iter().any(|word| {
+                        unit.source.slice(word.clone()).trim_matches(['"', '\'', '\\']) == name
+                    });
+                    let first = simple.words.first().map(|word| {
+                        unit.source.slice(word.clone()).trim_matches(['"', '\'', '\\'])
+                    });
+                    calls += usize::from(
+                        first == Some(name)
+                            || (is_call
+                                && first.is_some_and(|it| {
+                                    matches!(
+                                        it,
+                                        "$0" | "command" | "eval" | "exec" | "nohup" | "builtin"
+                                    )
+                                })),
+                    );
                 }
                 Step::Pipe | Step::Background if index > 0 => is_multiplied = true,
                 _ => {}
@@ -218,10 +266,17 @@ impl Judge {
             self.argv = saved;
         }
         // Steps of a part that was parsed by itself can't be found again later.
-        let is_whole = unit.script.steps.get(base + open).is_some_and(|it| std::ptr::eq(it, steps.get(open).unwrap_or(it)));
+        let is_whole = unit
+            .script
+            .steps
+            .get(base + open)
+            .is_some_and(|it| std::ptr::eq(it, steps.get(open).unwrap_or(it)));
         if is_whole {
             let functions = Rc::make_mut(&mut env.functions);
-            functions.insert(name.to_owned(), (Rc::clone(unit), base + open + 1..base + end.max(open + 1)));
+            functions.insert(
+                name.to_owned(),
+                (Rc::clone(unit), base + open + 1..base + end.max(open + 1)),
+            );
         }
     }
 
@@ -229,14 +284,18 @@ impl Judge {
     fn copies_of_itself(&mut self, unit: &Rc<Unit>, steps: &[Step]) {
         let is_itself = |step: &Step| match step {
             Step::Simple(simple) => simple.words.iter().take(2).any(|word| {
-                matches!(unit.source.slice(word.clone()).trim_matches('"'), "$0" | "${0}" | "./$0" | "$BASH_SOURCE" | "${BASH_SOURCE[0]}")
+                matches!(
+                    unit.source.slice(word.clone()).trim_matches('"'),
+                    "$0" | "${0}" | "./$0" | "$BASH_SOURCE" | "${BASH_SOURCE[0]}"
+                )
             }),
             _ => false,
         };
         let first = steps.iter().position(is_itself);
         let Some(first) = first else { return };
         let copies = steps.iter().filter(|it| is_itself(it)).count();
-        let runs_on = steps.iter().skip(first).any(|it| matches!(it, Step::Pipe | Step::Background));
+        let runs_on =
+            steps.iter().skip(first).any(|it| matches!(it, Step::Pipe | Step::Background));
         if copies >= 2 && runs_on {
             if let Some(Step::Simple(simple)) = steps.get(first) {
                 self.place(unit, &simple.span);
@@ -265,7 +324,14 @@ impl Judge {
         }
     }
 
-    fn simple(&mut self, unit: &Rc<Unit>, simple: &Simple, env: &mut Env, stdin: Flow, maybe: bool) -> Flow {
+    fn simple(
+        &mut self,
+        unit: &Rc<Unit>,
+        simple: &Simple,
+        env: &mut Env,
+        stdin: Flow,
+        maybe: bool,
+    ) -> Flow {
         let mut out = Flow::default();
         let outer = self.choice;
         let outer_more = self.has_choices;
@@ -286,7 +352,14 @@ impl Judge {
     }
 
     /// One command with one choice of values.
-    fn once(&mut self, unit: &Rc<Unit>, simple: &Simple, env: &mut Env, stdin: Flow, maybe: bool) -> Flow {
+    fn once(
+        &mut self,
+        unit: &Rc<Unit>,
+        simple: &Simple,
+        env: &mut Env,
+        stdin: Flow,
+        maybe: bool,
+    ) -> Flow {
         self.place(unit, &simple.span);
         if simple.is_test {
             for word in &simple.words {
@@ -295,10 +368,12 @@ impl Judge {
             return Flow::known("");
         }
         let outer_sinks = std::mem::take(&mut self.sinks);
-        let snapshot = (!simple.words.is_empty() && !simple.assignments.is_empty()).then(|| env.snapshot());
+        let snapshot =
+            (!simple.words.is_empty() && !simple.assignments.is_empty()).then(|| env.snapshot());
         let mut set = Vec::new();
         for assignment in &simple.assignments {
-            if let Some(pair) = self.assign(unit, assignment, env, maybe && simple.words.is_empty()) {
+            if let Some(pair) = self.assign(unit, assignment, env, maybe && simple.words.is_empty())
+            {
                 set.push(pair);
             }
         }
@@ -345,9 +420,21 @@ impl Judge {
     }
 
     /// A word; after `export` and its like an assignment is one word.
-    fn declared(&mut self, unit: &Rc<Unit>, word: &Range<usize>, first: Option<&Arg>, index: usize, env: &mut Env) -> Vec<Arg> {
+    fn declared(
+        &mut self,
+        unit: &Rc<Unit>,
+        word: &Range<usize>,
+        first: Option<&Arg>,
+        index: usize,
+        env: &mut Env,
+    ) -> Vec<Arg> {
         let declares = index > 0
-            && first.is_some_and(|it| matches!(it.marked.as_str(), "export" | "declare" | "local" | "readonly" | "typeset" | "alias"));
+            && first.is_some_and(|it| {
+                matches!(
+                    it.marked.as_str(),
+                    "export" | "declare" | "local" | "readonly" | "typeset" | "alias"
+                )
+            });
         let text = unit.source.slice(word.clone());
         if declares && crate::syntax::name_length(text.as_bytes()) > 0 && text.contains('=') {
             return vec![self.value(unit, word, env)];
@@ -370,7 +457,13 @@ impl Judge {
     }
 
     /// An assignment. The variable and its value, if it is a plain one.
-    fn assign(&mut self, unit: &Rc<Unit>, assignment: &Assignment, env: &mut Env, maybe: bool) -> Option<(String, Arg)> {
+    fn assign(
+        &mut self,
+        unit: &Rc<Unit>,
+        assignment: &Assignment,
+        env: &mut Env,
+        maybe: bool,
+    ) -> Option<(String, Arg)> {
         let name = unit.source.slice(assignment.name.clone());
         let (name, index) = match name.split_once('[') {
             Some((name, index)) => (name, Some(index.trim_end_matches(']'))),
@@ -400,7 +493,8 @@ impl Judge {
                 let value = self.value(unit, word, env);
                 let mut flow = value.flow();
                 if let Some(index) = index {
-                    let mut list = env.get(name, self.choice).map(|(it, _)| it.clone()).unwrap_or_default();
+                    let mut list =
+                        env.get(name, self.choice).map(|(it, _)| it.clone()).unwrap_or_default();
                     list.is_list = true;
                     list.taint |= flow.taint;
                     let place = index.parse::<usize>().unwrap_or(list.items.len()).min(1024);
@@ -416,7 +510,10 @@ impl Judge {
                 if assignment.is_append
                     && let Some((old, _)) = env.get(name, self.choice)
                 {
-                    let mut all = Flow { text: old.items.first().cloned().unwrap_or_default(), taint: old.taint };
+                    let mut all = Flow {
+                        text: old.items.first().cloned().unwrap_or_default(),
+                        taint: old.taint,
+                    };
                     all.push(&flow);
                     flow = all;
                 }
@@ -427,13 +524,20 @@ impl Judge {
     }
 
     /// What redirects give to standard input, and where they write.
-    fn redirects(&mut self, unit: &Rc<Unit>, redirects: &[Redirect], env: &mut Env) -> (Option<Flow>, Writes) {
+    fn redirects(
+        &mut self,
+        unit: &Rc<Unit>,
+        redirects: &[Redirect],
+        env: &mut Env,
+    ) -> (Option<Flow>, Writes) {
         let mut stdin = None;
         let mut writes = Writes::default();
         for redirect in redirects {
             if redirect.operator == Operator::Document {
                 let flow = match unit.source.document(redirect.at) {
-                    Some(document) if document.is_quoted || !document.body.contains(['$', '`', '\\']) => {
+                    Some(document)
+                        if document.is_quoted || !document.body.contains(['$', '`', '\\']) =>
+                    {
                         Flow::known(document.body.clone())
                     }
                     Some(document) => {
@@ -499,7 +603,8 @@ impl Judge {
         for redirect in redirects {
             let target = self.value(unit, &redirect.target, env);
             let flow = self.file(&target, env);
-            let number = redirect.descriptor.unwrap_or(u32::from(redirect.operator != Operator::Read));
+            let number =
+                redirect.descriptor.unwrap_or(u32::from(redirect.operator != Operator::Read));
             Rc::make_mut(&mut env.descriptors).insert(number, flow);
         }
     }

@@ -12,19 +12,39 @@ use crate::judge::Judge;
 use crate::value::Flow;
 
 const PATTERNS: [(&str, Category, &str); 14] = [
-    (r"\brm\s+(-\S+\s+)*-[a-z]*r|\brm\s+.*--recursive", Category::RecursiveDelete, "net_recursive_delete"),
+    (
+        r"\brm\s+(-\S+\s+)*-[a-z]*r|\brm\s+.*--recursive",
+        Category::RecursiveDelete,
+        "net_recursive_delete",
+    ),
     (r"\bfind\b.*\s-(delete|exec\s+rm)\b", Category::RecursiveDelete, "net_find_delete"),
     (r"\bmkfs(\.\w+)?\s", Category::FilesystemFormat, "net_format"),
     (r"\bdd\b.*\bof=/dev/(sd|nvme|hd|mmcblk|vd|xvd)", Category::DiskWrite, "net_device_write"),
     (r">\s*/dev/(sd|nvme|hd|mmcblk|vd|xvd)", Category::DiskWrite, "net_device_write"),
     (r":\(\)\s*\{\s*:\s*\|\s*:\s*&\s*\}", Category::ForkBomb, "net_fork_bomb"),
     (r"\bkill\s+(-\S+\s+)*-1\s*($|[;&|)])", Category::Kill, "net_kill_all"),
-    (r"(^|[;&|(\n]\s*)(sudo\s+)?(shutdown|reboot|halt|poweroff)\b", Category::ServiceControl, "net_power"),
+    (
+        r"(^|[;&|(\n]\s*)(sudo\s+)?(shutdown|reboot|halt|poweroff)\b",
+        Category::ServiceControl,
+        "net_power",
+    ),
     (r"\b(curl|wget)\b.*\|\s*(sudo\s+)?(ba|z|k|da)?sh\b", Category::RemoteCode, "net_remote_code"),
-    (r"\bbase64\s+(-d|--decode|-D)\b.*\|\s*(ba|z|k|da)?sh\b", Category::RemoteCode, "net_decoded_code"),
-    (r">>?\s*['\x22]?(/etc/|~/\.ssh/|~/\.bashrc|~/\.zshrc)", Category::SystemConfigOverwrite, "net_system_write"),
+    (
+        r"\bbase64\s+(-d|--decode|-D)\b.*\|\s*(ba|z|k|da)?sh\b",
+        Category::RemoteCode,
+        "net_decoded_code",
+    ),
+    (
+        r">>?\s*['\x22]?(/etc/|~/\.ssh/|~/\.bashrc|~/\.zshrc)",
+        Category::SystemConfigOverwrite,
+        "net_system_write",
+    ),
     (r"\bchmod\s+(-\S+\s+)*0?(777|666)\b", Category::Permission, "net_world_writable"),
-    (r"\bgit\s+(reset\s+--hard|push\s+.*(--force|-f\b)|clean\s+-\w*f)", Category::HistoryRewrite, "net_git"),
+    (
+        r"\bgit\s+(reset\s+--hard|push\s+.*(--force|-f\b)|clean\s+-\w*f)",
+        Category::HistoryRewrite,
+        "net_git",
+    ),
     (r"\b(pkill|killall)\b.*(hermes|gateway)", Category::SelfHarm, "net_kill_agent"),
 ];
 
@@ -51,7 +71,12 @@ pub(crate) fn look(judge: &mut Judge, text: &str, unit: &Rc<Unit>, env: &mut Env
     for index in set.matches(text) {
         if let Some((_, category, rule)) = PATTERNS.get(index) {
             judge.argv.clear();
-            judge.find(rule, *category, false, "Part of the text can't be read as shell, and looks dangerous.");
+            judge.find(
+                rule,
+                *category,
+                false,
+                "Part of the text can't be read as shell, and looks dangerous.",
+            );
         }
     }
 }
@@ -60,8 +85,11 @@ pub(crate) fn look(judge: &mut Judge, text: &str, unit: &Rc<Unit>, env: &mut Env
 fn pieces(judge: &mut Judge, text: &str, env: &mut Env) {
     let parts = text.split(['\n', ';', '&', '|', '(', ')', '{', '}']);
     for part in parts.map(str::trim).filter(|it| !it.is_empty() && it.len() < 4096).take(64) {
-        let unbalanced = part.matches('"').count() % 2 + part.matches('\'').count() % 2 + part.matches('`').count() % 2;
-        let part = if unbalanced > 0 { part.replace(['"', '\'', '`'], "") } else { part.to_owned() };
+        let unbalanced = part.matches('"').count() % 2
+            + part.matches('\'').count() % 2
+            + part.matches('`').count() % 2;
+        let part =
+            if unbalanced > 0 { part.replace(['"', '\'', '`'], "") } else { part.to_owned() };
         let part = part.as_str();
         let first = part.split_whitespace().next().unwrap_or_default();
         let base = first.rsplit('/').next().unwrap_or_default();

@@ -11,7 +11,28 @@ use crate::value::{Arg, Flow, Taint};
 use crate::wrap::{Inner, Io, join, quote};
 
 pub(crate) fn is_shell(name: &str) -> bool {
-    matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" | "mksh" | "rbash" | "fish" | "yash" | "hush" | "csh" | "tcsh" | "oksh" | "posh" | "ksh93" | "lksh" | "-bash" | "-sh" | "bash5")
+    matches!(
+        name,
+        "sh" | "bash"
+            | "dash"
+            | "zsh"
+            | "ksh"
+            | "ash"
+            | "mksh"
+            | "rbash"
+            | "fish"
+            | "yash"
+            | "hush"
+            | "csh"
+            | "tcsh"
+            | "oksh"
+            | "posh"
+            | "ksh93"
+            | "lksh"
+            | "-bash"
+            | "-sh"
+            | "bash5"
+    )
 }
 
 impl Judge {
@@ -50,7 +71,11 @@ impl Judge {
             }
             "source" | "." => {
                 let Some(file) = args.first() else { return Inner::Done(Flow::unknown()) };
-                let flow = if matches!(file.marked.as_str(), "/dev/stdin" | "/dev/fd/0") { io.stdin.clone() } else { self.file(file, env) };
+                let flow = if matches!(file.marked.as_str(), "/dev/stdin" | "/dev/fd/0") {
+                    io.stdin.clone()
+                } else {
+                    self.file(file, env)
+                };
                 Inner::Done(self.run_text(&without_secrets(flow), env, Flow::unknown()))
             }
             "trap" => {
@@ -67,7 +92,8 @@ impl Judge {
                 for arg in args {
                     if let Some((name, text)) = arg.text().split_once('=') {
                         let line = self.line;
-                        Rc::make_mut(&mut env.aliases).insert(name.to_owned(), (text.to_owned(), line));
+                        Rc::make_mut(&mut env.aliases)
+                            .insert(name.to_owned(), (text.to_owned(), line));
                     }
                 }
                 Inner::Done(Flow::unknown())
@@ -76,7 +102,9 @@ impl Judge {
                 self.change_directory(name, args, env);
                 Inner::Done(Flow::known(""))
             }
-            "export" | "declare" | "typeset" | "local" | "readonly" => Inner::Done(self.declare(name, args, env, io.maybe)),
+            "export" | "declare" | "typeset" | "local" | "readonly" => {
+                Inner::Done(self.declare(name, args, env, io.maybe))
+            }
             "unset" => {
                 for arg in args {
                     env.unset(&arg.marked);
@@ -150,7 +178,9 @@ impl Judge {
         }
         let rest = args.get(at..).unwrap_or_default();
         let mut inner = env.clone();
-        let positionals = |rest: &[Arg]| Some(Rc::new(rest.iter().map(|it| it.marked.clone()).collect::<Vec<_>>()));
+        let positionals = |rest: &[Arg]| {
+            Some(Rc::new(rest.iter().map(|it| it.marked.clone()).collect::<Vec<_>>()))
+        };
         if wants_text {
             let Some(text) = rest.first() else { return Flow::unknown() };
             inner.positionals = positionals(rest.get(2..).unwrap_or_default());
@@ -176,7 +206,8 @@ impl Judge {
     }
 
     pub(crate) fn reverse_shell(&mut self) {
-        let why = "Gives a shell on this machine to whoever is at the other end of a network connection.";
+        let why =
+            "Gives a shell on this machine to whoever is at the other end of a network connection.";
         self.find("reverse_shell", Category::RemoteCode, false, why);
     }
 
@@ -195,7 +226,11 @@ impl Judge {
             Some(arg) if arg.is("-") => env.previous.clone(),
             Some(arg) => {
                 let target = resolve(arg, env);
-                let path = if target.covers { format!("{}/{}", target.path, crate::value::HOLE) } else { target.path };
+                let path = if target.covers {
+                    format!("{}/{}", target.path, crate::value::HOLE)
+                } else {
+                    target.path
+                };
                 (!target.is_rootless && !path.contains(crate::value::HOLE)).then_some(path)
             }
         };
@@ -221,8 +256,10 @@ impl Judge {
                 env.set(variable, Variable::text(value.flow()), maybe);
             }
         }
-        let prints = args.iter().any(is_list) || (args.is_empty() && matches!(name, "export" | "declare" | "typeset"));
-        let lists_functions = args.iter().any(|it| it.is_option() && it.marked.contains(['f', 'F']));
+        let prints = args.iter().any(is_list)
+            || (args.is_empty() && matches!(name, "export" | "declare" | "typeset"));
+        let lists_functions =
+            args.iter().any(|it| it.is_option() && it.marked.contains(['f', 'F']));
         if prints && !has_names && !lists_functions {
             self.env_dump = true;
             return Flow::tainted(Taint::ENVIRONMENT);
@@ -235,7 +272,10 @@ impl Judge {
             self.env_dump = true;
             return Flow::tainted(Taint::ENVIRONMENT);
         }
-        let at = args.iter().position(|it| it.is("--")).map(|it| it + 1).or_else(|| args.iter().position(|it| !it.starts_with("-") && !it.starts_with("+")));
+        let at =
+            args.iter().position(|it| it.is("--")).map(|it| it + 1).or_else(|| {
+                args.iter().position(|it| !it.starts_with("-") && !it.starts_with("+"))
+            });
         let after_option = args.first().is_some_and(|it| matches!(it.marked.as_str(), "-o" | "+o"));
         if let Some(at) = at
             && !after_option
@@ -254,14 +294,33 @@ impl Judge {
                 Inner::Done(self.words_as_text(&options.operands, env))
             }
             "su" | "runuser" => {
-                let options = Options::parse(args, Spec::new("cgGsuTw", &["command", "group", "shell", "user", "session-command", "supp-group", "whitelist-environment"]));
-                let text = options.value("c", "command").or_else(|| options.value("", "session-command")).cloned();
+                let options = Options::parse(
+                    args,
+                    Spec::new(
+                        "cgGsuTw",
+                        &[
+                            "command",
+                            "group",
+                            "shell",
+                            "user",
+                            "session-command",
+                            "supp-group",
+                            "whitelist-environment",
+                        ],
+                    ),
+                );
+                let text = options
+                    .value("c", "command")
+                    .or_else(|| options.value("", "session-command"))
+                    .cloned();
                 match text {
                     Some(text) => {
                         let mut inner = env.clone();
                         Inner::Done(self.run_text(&text.flow(), &mut inner, Flow::unknown()))
                     }
-                    None if name == "runuser" && options.value("u", "user").is_some() => Inner::Argv(options.operands),
+                    None if name == "runuser" && options.value("u", "user").is_some() => {
+                        Inner::Argv(options.operands)
+                    }
                     None if options.wants_help() => Inner::Done(Flow::unknown()),
                     None => {
                         // A text piped to it is run.
@@ -276,7 +335,23 @@ impl Judge {
                 }
             }
             "script" => {
-                let options = Options::parse(args, Spec::stopping("cTIOBEmo", &["command", "timing", "log-in", "log-out", "log-io", "log-timing", "logging-format", "echo", "output-limit"]));
+                let options = Options::parse(
+                    args,
+                    Spec::stopping(
+                        "cTIOBEmo",
+                        &[
+                            "command",
+                            "timing",
+                            "log-in",
+                            "log-out",
+                            "log-io",
+                            "log-timing",
+                            "logging-format",
+                            "echo",
+                            "output-limit",
+                        ],
+                    ),
+                );
                 if let Some(text) = options.value("c", "command").cloned() {
                     let mut inner = env.clone();
                     return Inner::Done(self.run_text(&text.flow(), &mut inner, Flow::unknown()));
@@ -285,7 +360,10 @@ impl Judge {
                 Inner::Argv(options.operands.get(1..).unwrap_or_default().to_vec())
             }
             "flock" => {
-                let options = Options::parse(args, Spec::stopping("wE", &["timeout", "wait", "conflict-exit-code"]));
+                let options = Options::parse(
+                    args,
+                    Spec::stopping("wE", &["timeout", "wait", "conflict-exit-code"]),
+                );
                 let rest = options.operands.get(1..).unwrap_or_default();
                 if rest.first().is_some_and(|it| matches!(it.marked.as_str(), "-c" | "--command")) {
                     return Inner::Done(self.words_as_text(rest.get(1..).unwrap_or_default(), env));
@@ -293,33 +371,76 @@ impl Judge {
                 Inner::Argv(rest.to_vec())
             }
             "systemd-run" => {
-                let options = Options::parse(args, Spec::stopping("tHMpEu", &["unit", "property", "description", "slice", "uid", "gid", "nice", "working-directory", "setenv", "on-calendar", "on-active", "on-boot", "on-unit-active", "timer-property", "machine", "host", "service-type", "path-property"]));
+                let options = Options::parse(
+                    args,
+                    Spec::stopping(
+                        "tHMpEu",
+                        &[
+                            "unit",
+                            "property",
+                            "description",
+                            "slice",
+                            "uid",
+                            "gid",
+                            "nice",
+                            "working-directory",
+                            "setenv",
+                            "on-calendar",
+                            "on-active",
+                            "on-boot",
+                            "on-unit-active",
+                            "timer-property",
+                            "machine",
+                            "host",
+                            "service-type",
+                            "path-property",
+                        ],
+                    ),
+                );
                 Inner::Argv(options.operands)
             }
             "gdb" | "lldb" => {
-                for text in Options::parse(args, Spec { long: &["ex", "eval-command", "iex"], single: true, ..Spec::default() }).values("", "ex") {
-                    if let Some(text) = text.marked.strip_prefix("shell ").or_else(|| text.marked.strip_prefix('!')) {
+                for text in Options::parse(
+                    args,
+                    Spec { long: &["ex", "eval-command", "iex"], single: true, ..Spec::default() },
+                )
+                .values("", "ex")
+                {
+                    if let Some(text) =
+                        text.marked.strip_prefix("shell ").or_else(|| text.marked.strip_prefix('!'))
+                    {
                         let mut inner = env.clone();
                         self.payload(text, &mut inner, Flow::unknown());
                     }
                 }
-                let at = args.iter().position(|it| matches!(it.marked.as_str(), "--args" | "-args" | "--"));
-                Inner::Argv(at.map_or_else(Vec::new, |at| args.get(at + 1..).unwrap_or_default().to_vec()))
+                let at = args
+                    .iter()
+                    .position(|it| matches!(it.marked.as_str(), "--args" | "-args" | "--"));
+                Inner::Argv(
+                    at.map_or_else(Vec::new, |at| args.get(at + 1..).unwrap_or_default().to_vec()),
+                )
             }
-            "ssh" | "autossh" | "mosh" | "sshpass" | "dropbear" | "dbclient" => self.ssh(name, args, env, io),
-            "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" | "kubectl" | "oc" | "k3s" | "microk8s" | "lxc" | "lxc-attach" | "incus" | "machinectl" | "toolbox" | "distrobox" | "vagrant" | "multipass" | "wsl" | "nix-shell" | "nix" | "heroku" | "fly" | "flyctl" | "apptainer" | "singularity" | "crictl" | "ctr" | "adb" => {
-                self.containers(name, args, env, io)
+            "ssh" | "autossh" | "mosh" | "sshpass" | "dropbear" | "dbclient" => {
+                self.ssh(name, args, env, io)
             }
+            "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" | "kubectl"
+            | "oc" | "k3s" | "microk8s" | "lxc" | "lxc-attach" | "incus" | "machinectl"
+            | "toolbox" | "distrobox" | "vagrant" | "multipass" | "wsl" | "nix-shell" | "nix"
+            | "heroku" | "fly" | "flyctl" | "apptainer" | "singularity" | "crictl" | "ctr"
+            | "adb" => self.containers(name, args, env, io),
             "tmux" | "screen" => self.multiplexer(name, args, env),
             "at" | "batch" => {
                 let mut inner = env.clone();
                 Inner::Done(self.run_text(&io.stdin, &mut inner, Flow::unknown()))
             }
-            "entr" | "nodemon" | "watchexec" | "inotifywait" | "hyperfine" | "concurrently" | "chronic" | "retry" | "make" | "just" | "expect" => {
+            "entr" | "nodemon" | "watchexec" | "inotifywait" | "hyperfine" | "concurrently"
+            | "chronic" | "retry" | "make" | "just" | "expect" => {
                 self.developers(name, args, env, io)
             }
             "cmd" | "cmd.exe" => {
-                let at = args.iter().position(|it| it.marked.eq_ignore_ascii_case("/c") || it.marked.eq_ignore_ascii_case("/k"));
+                let at = args.iter().position(|it| {
+                    it.marked.eq_ignore_ascii_case("/c") || it.marked.eq_ignore_ascii_case("/k")
+                });
                 match at {
                     Some(at) => {
                         let text = join(args.get(at + 1..).unwrap_or_default());
@@ -367,7 +488,8 @@ impl Judge {
             let lower = option.marked.to_ascii_lowercase();
             for key in ["proxycommand", "localcommand", "knownhostscommand"] {
                 if let Some(rest) = lower.strip_prefix(key) {
-                    let text = option.marked.get(option.marked.len() - rest.len()..).unwrap_or_default();
+                    let text =
+                        option.marked.get(option.marked.len() - rest.len()..).unwrap_or_default();
                     let text = text.trim_start_matches(['=', ' ']).to_owned();
                     let mut inner = env.clone();
                     self.payload(&text, &mut inner, Flow::unknown());
@@ -419,11 +541,19 @@ impl Judge {
                     .filter(|it| !matches!(it.marked.as_str(), "Enter" | "C-m" | "-t"))
                     .cloned()
                     .collect();
-                let words = if args.iter().any(|it| it.is("-t")) { words.get(1..).unwrap_or_default() } else { words.as_slice() };
+                let words = if args.iter().any(|it| it.is("-t")) {
+                    words.get(1..).unwrap_or_default()
+                } else {
+                    words.as_slice()
+                };
                 Inner::Done(self.words_as_text(words, env))
             }
-            Some("new" | "new-session" | "neww" | "new-window" | "split-window" | "splitw" | "run-shell" | "run" | "popup" | "display-popup" | "if-shell") => {
-                let rest: Vec<Arg> = args.iter().skip_while(|it| it.is_option()).skip(1).cloned().collect();
+            Some(
+                "new" | "new-session" | "neww" | "new-window" | "split-window" | "splitw"
+                | "run-shell" | "run" | "popup" | "display-popup" | "if-shell",
+            ) => {
+                let rest: Vec<Arg> =
+                    args.iter().skip_while(|it| it.is_option()).skip(1).cloned().collect();
                 let options = Options::parse(&rest, Spec::stopping("cesnxytFLTl", &[]));
                 self.run_text(&Flow::known(join(&options.operands)), &mut inner, Flow::unknown());
                 Inner::Done(Flow::unknown())
@@ -442,22 +572,58 @@ impl Judge {
         match name {
             "entr" => {
                 let options = Options::parse(args, Spec::stopping("", &[]));
-                if options.has("s") { Inner::Done(self.words_as_text(&options.operands, env)) } else { Inner::Argv(options.operands) }
+                if options.has("s") {
+                    Inner::Done(self.words_as_text(&options.operands, env))
+                } else {
+                    Inner::Argv(options.operands)
+                }
             }
             "watchexec" | "chronic" | "retry" => {
-                let options = Options::parse(args, Spec::stopping("ewidtn", &["exts", "watch", "ignore", "filter", "shell", "delay", "times", "tries"]));
-                if name == "watchexec" && options.operands.len() == 1 { Inner::Done(self.words_as_text(&options.operands, env)) } else { Inner::Argv(options.operands) }
+                let options = Options::parse(
+                    args,
+                    Spec::stopping(
+                        "ewidtn",
+                        &["exts", "watch", "ignore", "filter", "shell", "delay", "times", "tries"],
+                    ),
+                );
+                if name == "watchexec" && options.operands.len() == 1 {
+                    Inner::Done(self.words_as_text(&options.operands, env))
+                } else {
+                    Inner::Argv(options.operands)
+                }
             }
             "hyperfine" | "concurrently" => {
-                let options = Options::parse(args, Spec::new("wrmMpcnSuN", &["warmup", "runs", "prepare", "cleanup", "setup", "export-json", "export-markdown", "names", "shell"]));
-                for text in options.operands.iter().chain(options.values("pc", "prepare")).chain(options.values("", "cleanup")) {
+                let options = Options::parse(
+                    args,
+                    Spec::new(
+                        "wrmMpcnSuN",
+                        &[
+                            "warmup",
+                            "runs",
+                            "prepare",
+                            "cleanup",
+                            "setup",
+                            "export-json",
+                            "export-markdown",
+                            "names",
+                            "shell",
+                        ],
+                    ),
+                );
+                for text in options
+                    .operands
+                    .iter()
+                    .chain(options.values("pc", "prepare"))
+                    .chain(options.values("", "cleanup"))
+                {
                     let mut inner = env.clone();
                     self.run_text(&text.flow(), &mut inner, Flow::unknown());
                 }
                 Inner::Done(Flow::unknown())
             }
             "nodemon" => {
-                let options = Options::parse(args, Spec::new("xewi", &["exec", "ext", "watch", "ignore"]));
+                let options =
+                    Options::parse(args, Spec::new("xewi", &["exec", "ext", "watch", "ignore"]));
                 if let Some(text) = options.value("x", "exec").cloned() {
                     let mut inner = env.clone();
                     self.run_text(&text.flow(), &mut inner, Flow::unknown());
@@ -471,11 +637,14 @@ impl Judge {
                         self.payload(text, &mut inner, Flow::unknown());
                     }
                 }
-                let options = Options::parse(args, Spec::new("fCIjlo", &["eval", "file", "directory"]));
+                let options =
+                    Options::parse(args, Spec::new("fCIjlo", &["eval", "file", "directory"]));
                 if let Some(text) = options.value("", "eval").map(|it| it.text()) {
                     self.makefile(&text, env);
                 }
-                let reads_stdin = options.value("f", "file").is_some_and(|it| matches!(it.marked.as_str(), "-" | "/dev/stdin"));
+                let reads_stdin = options
+                    .value("f", "file")
+                    .is_some_and(|it| matches!(it.marked.as_str(), "-" | "/dev/stdin"));
                 if reads_stdin && io.stdin.taint.has(Taint::FETCHED | Taint::DECODED) {
                     self.remote_code(io.stdin.taint);
                 }
@@ -492,7 +661,8 @@ impl Judge {
     /// Recipes, and what `$(shell ..)` runs.
     fn makefile(&mut self, text: &str, env: &mut Env) {
         for line in text.lines().take(256) {
-            let recipe = line.strip_prefix('\t').or_else(|| line.split_once(';').map(|(_, recipe)| recipe));
+            let recipe =
+                line.strip_prefix('\t').or_else(|| line.split_once(';').map(|(_, recipe)| recipe));
             let shell = line.split_once("$(shell ").map(|(_, rest)| rest.trim_end_matches(')'));
             for script in recipe.into_iter().chain(shell) {
                 let script = script.trim_start_matches(['@', '-', '+', ' ']).replace("$$", "$");
@@ -521,7 +691,8 @@ impl Judge {
                     return Inner::Done(Flow::unknown());
                 }
                 let shown = self.argv.clone();
-                let flow = self.call(argv, &mut other, &Io { stdin: io.stdin.clone(), ..Io::default() });
+                let flow =
+                    self.call(argv, &mut other, &Io { stdin: io.stdin.clone(), ..Io::default() });
                 self.argv = shown;
                 self.depth -= 1;
                 Inner::Done(flow)
@@ -532,7 +703,8 @@ impl Judge {
     /// A command line of Windows.
     pub(crate) fn windows(&mut self, text: &str, env: &mut Env) {
         for part in text.split(['&', '|', '\n']) {
-            let words: Vec<Arg> = part.split_whitespace().map(|it| Arg::new(it.trim_matches('"'))).collect();
+            let words: Vec<Arg> =
+                part.split_whitespace().map(|it| Arg::new(it.trim_matches('"'))).collect();
             if let Some(first) = words.first() {
                 let lower = first.marked.to_ascii_lowercase();
                 let rest = words.get(1..).unwrap_or_default();
@@ -563,20 +735,33 @@ fn read(name: &str, args: &[Arg], env: &mut Env, stdin: &Flow) {
     let options = Options::parse(args, Spec::new("adinNptuCcsO", &[]));
     let names: Vec<String> = match options.value("a", "") {
         Some(name) => vec![name.marked.clone()],
-        None if options.operands.is_empty() => vec![if name == "read" { "REPLY".to_owned() } else { "MAPFILE".to_owned() }],
+        None if options.operands.is_empty() => {
+            vec![if name == "read" { "REPLY".to_owned() } else { "MAPFILE".to_owned() }]
+        }
         None => options.operands.iter().map(|it| it.marked.clone()).collect(),
     };
     let is_list = name != "read" || options.has("a");
     if !stdin.is_known() || stdin.text.is_empty() {
         for name in names {
-            let variable = Variable { items: vec![crate::value::HOLE.to_string()], is_list, taint: stdin.taint };
+            let variable = Variable {
+                items: vec![crate::value::HOLE.to_string()],
+                is_list,
+                taint: stdin.taint,
+            };
             env.set(&name, variable, false);
         }
         return;
     }
     if is_list {
         let items: Vec<String> = if name == "read" {
-            stdin.text.lines().next().unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+            stdin
+                .text
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .split_whitespace()
+                .map(str::to_owned)
+                .collect()
         } else {
             stdin.text.lines().map(str::to_owned).collect()
         };
@@ -595,7 +780,11 @@ fn read(name: &str, args: &[Arg], env: &mut Env, stdin: &Flow) {
                 _ => (rest, ""),
             };
             rest = after;
-            env.set(name, Variable::text(Flow { text: word.to_owned(), taint: stdin.taint }), round > 0);
+            env.set(
+                name,
+                Variable::text(Flow { text: word.to_owned(), taint: stdin.taint }),
+                round > 0,
+            );
         }
     }
 }

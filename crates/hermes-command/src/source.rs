@@ -97,7 +97,8 @@ impl Source {
             let cut = after.checked_sub(1).and_then(|index| self.cuts.get(index));
             cut.map_or(at, |(cut, original)| at - cut + original)
         };
-        map(range.start)..map(range.end.saturating_sub(1).max(range.start)) + usize::from(!range.is_empty())
+        map(range.start)
+            ..map(range.end.saturating_sub(1).max(range.start)) + usize::from(!range.is_empty())
     }
 
     pub(crate) fn slice(&self, range: Range<usize>) -> &str {
@@ -393,9 +394,10 @@ impl Scan<'_> {
         let before = self.at.checked_sub(1).and_then(|at| self.bytes.get(at));
         before.is_none_or(|it| b" \t\r\n;&|()<>`".contains(it))
             || self.stack.last().is_some_and(|mode| {
-                self.out.extents.get(mode.extent).is_some_and(|it| {
-                    mode.kind.is_some() && it.start + 2 >= self.here()
-                })
+                self.out
+                    .extents
+                    .get(mode.extent)
+                    .is_some_and(|it| mode.kind.is_some() && it.start + 2 >= self.here())
             })
     }
 

@@ -81,7 +81,11 @@ pub(crate) enum Block {
 pub(crate) enum Step {
     Simple(Box<Simple>),
     /// The index of its end, and redirects after the end.
-    Open { block: Block, close: usize, redirects: Vec<Redirect> },
+    Open {
+        block: Block,
+        close: usize,
+        redirects: Vec<Redirect>,
+    },
     Close,
     /// The step before feeds the next.
     Pipe,
@@ -380,8 +384,7 @@ impl Parser<'_> {
     }
 
     fn current(&mut self, start: usize) -> &mut Simple {
-        self.current
-            .get_or_insert_with(|| Simple { span: start..start, ..Simple::default() })
+        self.current.get_or_insert_with(|| Simple { span: start..start, ..Simple::default() })
     }
 
     /// The end of the word at this place.
@@ -620,9 +623,7 @@ impl Parser<'_> {
 
     fn for_loop(&mut self) {
         self.inline_blanks();
-        if self.peek(0) == Some(b'(')
-            && self.peek(1) == Some(b'(')
-        {
+        if self.peek(0) == Some(b'(') && self.peek(1) == Some(b'(') {
             let start = self.at;
             let text = self.source.slice(self.at..self.end);
             let end = self.source.nested(start).map_or_else(

@@ -122,7 +122,10 @@ impl Flow {
             if !self.text.ends_with(HOLE) {
                 self.text.push(HOLE);
             }
-        } else if !(self.text.ends_with(HOLE) && other.text.starts_with(HOLE) && other.text.len() == 3) {
+        } else if !(self.text.ends_with(HOLE)
+            && other.text.starts_with(HOLE)
+            && other.text.len() == 3)
+        {
             self.text.push_str(&other.text);
         }
     }

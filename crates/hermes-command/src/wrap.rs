@@ -112,17 +112,25 @@ impl Judge {
             let bare = bare.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
             if KNOWN.contains(&bare.as_str()) || bare.starts_with("mkfs.") {
                 let category = match bare.as_str() {
-                    "rm" | "shred" | "find" | "unlink" | "mv" | "truncate" | "git" => Category::RecursiveDelete,
+                    "rm" | "shred" | "find" | "unlink" | "mv" | "truncate" | "git" => {
+                        Category::RecursiveDelete
+                    }
                     "dd" | "tee" | "blkdiscard" => Category::DiskWrite,
                     "mkswap" | "wipefs" | "fdisk" => Category::FilesystemFormat,
                     "kill" | "killall" | "pkill" => Category::Kill,
                     "chmod" | "chown" => Category::Permission,
-                    "reboot" | "shutdown" | "halt" | "poweroff" | "init" | "systemctl" => Category::ServiceControl,
-                    "bash" | "sh" | "zsh" | "curl" | "wget" | "python3" | "eval" => Category::RemoteCode,
+                    "reboot" | "shutdown" | "halt" | "poweroff" | "init" | "systemctl" => {
+                        Category::ServiceControl
+                    }
+                    "bash" | "sh" | "zsh" | "curl" | "wget" | "python3" | "eval" => {
+                        Category::RemoteCode
+                    }
                     it if it.starts_with("mkfs") => Category::FilesystemFormat,
                     _ => Category::Other,
                 };
-                let why = format!("The name of the program only looks like `{bare}`: characters are hidden in it or replaced.");
+                let why = format!(
+                    "The name of the program only looks like `{bare}`: characters are hidden in it or replaced."
+                );
                 self.find("disguised_command", category, false, why);
                 return None;
             }
@@ -136,19 +144,29 @@ impl Judge {
     fn opaque(&mut self, argv: &[Arg], env: &Env) {
         let args = argv.get(1..).unwrap_or_default();
         // Options that no program for deleting has.
-        let is_other = args.iter().any(|it| it.is_option() && !it.starts_with("--") && it.marked.chars().skip(1).any(|c| !"rRfivdI".contains(c)));
-        let is_delete = !is_other && args.iter().any(|it| {
-            let text = it.marked.as_str();
-            let bundle = text.strip_prefix('-').filter(|it| !it.starts_with('-'));
-            bundle.is_some_and(|it| it.contains(['r', 'R']) && it.contains('f') && it.len() <= 4)
-                || text == "--no-preserve-root"
-                || (text == "--recursive" && args.iter().any(|it| it.is("--force")))
+        let is_other = args.iter().any(|it| {
+            it.is_option()
+                && !it.starts_with("--")
+                && it.marked.chars().skip(1).any(|c| !"rRfivdI".contains(c))
         });
+        let is_delete = !is_other
+            && args.iter().any(|it| {
+                let text = it.marked.as_str();
+                let bundle = text.strip_prefix('-').filter(|it| !it.starts_with('-'));
+                bundle
+                    .is_some_and(|it| it.contains(['r', 'R']) && it.contains('f') && it.len() <= 4)
+                    || text == "--no-preserve-root"
+                    || (text == "--recursive" && args.iter().any(|it| it.is("--force")))
+            });
         let is_disk = args.iter().any(|it| {
-            it.marked.strip_prefix("of=").is_some_and(|it| crate::path::resolve_text(it, env).device().is_some())
+            it.marked
+                .strip_prefix("of=")
+                .is_some_and(|it| crate::path::resolve_text(it, env).device().is_some())
         });
         let is_root = args.iter().any(|it| {
-            !it.is_option() && it.marked.starts_with(['/', '~']) && resolve(it, env).loss(env, &self.homes) == Loss::All
+            !it.is_option()
+                && it.marked.starts_with(['/', '~'])
+                && resolve(it, env).loss(env, &self.homes) == Loss::All
         });
         let why = "The program can't be known before it runs, and its arguments look destructive.";
         if is_disk {
@@ -188,26 +206,55 @@ impl Judge {
 
     /// Variables in front of a program that change what it runs.
     fn check_variables(&mut self, argv: &[Arg], env: &mut Env, io: &Io) {
-        let program = argv.first().map(|it| it.marked.rsplit('/').next().unwrap_or_default().to_owned()).unwrap_or_default();
+        let program = argv
+            .first()
+            .map(|it| it.marked.rsplit('/').next().unwrap_or_default().to_owned())
+            .unwrap_or_default();
         let is_shell = crate::shell::is_shell(&program);
         for (name, value) in &io.set {
             self.check_variable(name, value, is_shell, env);
         }
     }
 
-    pub(crate) fn check_variable(&mut self, name: &str, value: &Arg, is_shell: bool, env: &mut Env) {
+    pub(crate) fn check_variable(
+        &mut self,
+        name: &str,
+        value: &Arg,
+        is_shell: bool,
+        env: &mut Env,
+    ) {
         match name {
             "BASH_ENV" | "LD_PRELOAD" | "LD_AUDIT" | "DYLD_INSERT_LIBRARIES" => {
                 if !value.marked.is_empty() {
                     self.preloaded(name);
                 }
             }
-            "ENV" if is_shell || value.marked.starts_with(['/', '.']) || value.marked.ends_with(".sh") => {
+            "ENV"
+                if is_shell
+                    || value.marked.starts_with(['/', '.'])
+                    || value.marked.ends_with(".sh") =>
+            {
                 self.preloaded(name);
             }
-            "PROMPT_COMMAND" | "PAGER" | "GIT_PAGER" | "EDITOR" | "VISUAL" | "GIT_EDITOR" | "GIT_SSH_COMMAND"
-            | "MANPAGER" | "GIT_SEQUENCE_EDITOR" | "GIT_EXTERNAL_DIFF" | "SUDO_ASKPASS" | "GIT_ASKPASS" | "BROWSER"
-            | "LESSOPEN" | "GIT_PROXY_COMMAND" | "GIT_SSH" | "SSH_ASKPASS" | "SYSTEMD_EDITOR" | "PS4" => {
+            "PROMPT_COMMAND"
+            | "PAGER"
+            | "GIT_PAGER"
+            | "EDITOR"
+            | "VISUAL"
+            | "GIT_EDITOR"
+            | "GIT_SSH_COMMAND"
+            | "MANPAGER"
+            | "GIT_SEQUENCE_EDITOR"
+            | "GIT_EXTERNAL_DIFF"
+            | "SUDO_ASKPASS"
+            | "GIT_ASKPASS"
+            | "BROWSER"
+            | "LESSOPEN"
+            | "GIT_PROXY_COMMAND"
+            | "GIT_SSH"
+            | "SSH_ASKPASS"
+            | "SYSTEMD_EDITOR"
+            | "PS4" => {
                 let text = value.text();
                 let text = text.trim_start_matches('|');
                 let mut inner = env.clone();
@@ -232,7 +279,11 @@ impl Judge {
             "env" => self.env_wrapper(args, env, io),
             "command" => {
                 let options = Options::parse(args, Spec::stopping("", &[]));
-                if options.has("vV") { Inner::Done(Flow::unknown()) } else { Inner::Argv(options.operands) }
+                if options.has("vV") {
+                    Inner::Done(Flow::unknown())
+                } else {
+                    Inner::Argv(options.operands)
+                }
             }
             "xargs" | "parallel" | "find" | "fd" | "fdfind" => self.lists(name, args, env, io),
             _ => self.shells(name, args, env, io),
@@ -242,7 +293,20 @@ impl Judge {
     fn sudo(&mut self, name: &str, args: &[Arg], env: &mut Env) -> Inner {
         let spec = Spec::stopping(
             "ughpCcRrTtDUa",
-            &["user", "group", "host", "prompt", "close-from", "chroot", "role", "type", "command-timeout", "chdir", "other-user", "login-class"],
+            &[
+                "user",
+                "group",
+                "host",
+                "prompt",
+                "close-from",
+                "chroot",
+                "role",
+                "type",
+                "command-timeout",
+                "chdir",
+                "other-user",
+                "login-class",
+            ],
         );
         if name == "sudoedit" {
             for file in Options::parse(args, spec).operands {
@@ -252,7 +316,9 @@ impl Judge {
         }
         let spec = if name == "doas" { Spec::stopping("uCa", &[]) } else { spec };
         let options = Options::parse(args, spec);
-        if name == "sudo" && (options.has("SA") || options.long("stdin", 3) || options.long("askpass", 2)) {
+        if name == "sudo"
+            && (options.has("SA") || options.long("stdin", 3) || options.long("askpass", 2))
+        {
             let why = "A password for other rights is given to sudo by a program.";
             self.find("sudo_password", Category::Other, false, why);
         }
@@ -262,7 +328,8 @@ impl Judge {
         }
         let mut rest = options.operands.as_slice();
         while let Some(arg) = rest.first() {
-            let is_assignment = arg.marked.split_once('=').is_some_and(|(name, _)| crate::syntax::is_name(name));
+            let is_assignment =
+                arg.marked.split_once('=').is_some_and(|(name, _)| crate::syntax::is_name(name));
             if !is_assignment {
                 break;
             }
@@ -278,7 +345,9 @@ impl Judge {
             }
             return Inner::Done(Flow::unknown());
         }
-        if rest.is_empty() && (options.has("si") || options.long("shell", 2) || options.long("login", 3)) {
+        if rest.is_empty()
+            && (options.has("si") || options.long("shell", 2) || options.long("login", 3))
+        {
             let why = "Opens a shell with all rights.";
             self.find("root_shell", Category::Other, false, why);
         }
@@ -287,7 +356,8 @@ impl Judge {
     }
 
     fn env_wrapper(&mut self, args: &[Arg], env: &mut Env, io: &mut Io) -> Inner {
-        let spec = Spec::stopping("uCSaP", &["unset", "chdir", "split-string", "argv0", "block-signal"]);
+        let spec =
+            Spec::stopping("uCSaP", &["unset", "chdir", "split-string", "argv0", "block-signal"]);
         let mut args = args.to_vec();
         let mut options;
         let mut rounds = 0;
@@ -321,7 +391,10 @@ impl Judge {
         }
         let mut rest = options.operands.as_slice();
         let mut program = rest.iter();
-        let program = program.find(|it| !it.marked.contains('=')).map(|it| it.marked.clone()).unwrap_or_default();
+        let program = program
+            .find(|it| !it.marked.contains('='))
+            .map(|it| it.marked.clone())
+            .unwrap_or_default();
         while let Some(first) = rest.first() {
             if first.is("-") {
                 rest = rest.get(1..).unwrap_or_default();
@@ -355,7 +428,17 @@ impl Judge {
     fn xargs(&mut self, args: &[Arg], env: &mut Env, io: &Io) -> Inner {
         let spec = Spec::stopping(
             "aEIJLnPRSds",
-            &["arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "replace", "process-slot-var", "eof"],
+            &[
+                "arg-file",
+                "delimiter",
+                "max-lines",
+                "max-args",
+                "max-procs",
+                "max-chars",
+                "replace",
+                "process-slot-var",
+                "eof",
+            ],
         );
         let options = Options::parse(args, spec);
         if options.wants_help() || options.operands.is_empty() {
@@ -366,7 +449,8 @@ impl Judge {
             None => io.stdin.clone(),
         };
         let replaced = options.value("IJ", "replace").map(|it| it.text());
-        let replaced = replaced.or_else(|| (options.has("i") || options.long("replace", 4)).then(|| "{}".to_owned()));
+        let replaced = replaced
+            .or_else(|| (options.has("i") || options.long("replace", 4)).then(|| "{}".to_owned()));
         let items: Vec<Arg> = if flow.is_known() {
             let separators: &[char] = match options.value("d", "delimiter") {
                 Some(it) if it.marked.starts_with(',') => &[',', '\n'],
@@ -375,8 +459,15 @@ impl Judge {
                 _ if replaced.is_some() => &['\n'],
                 _ => &[' ', '\t', '\n'],
             };
-            let parts = flow.text.split(separators).map(|it| it.trim_matches(['"', '\''])).filter(|it| !it.is_empty());
-            parts.take(256).map(|it| Arg { marked: it.to_owned(), taint: flow.taint, ..Arg::default() }).collect()
+            let parts = flow
+                .text
+                .split(separators)
+                .map(|it| it.trim_matches(['"', '\'']))
+                .filter(|it| !it.is_empty());
+            parts
+                .take(256)
+                .map(|it| Arg { marked: it.to_owned(), taint: flow.taint, ..Arg::default() })
+                .collect()
         } else {
             vec![Arg::unknown(flow.taint)]
         };
@@ -390,7 +481,13 @@ impl Judge {
     }
 
     fn parallel(&mut self, args: &[Arg], env: &mut Env, io: &Io) -> Inner {
-        let spec = Spec::stopping("jNLnSaIdXm", &["jobs", "max-args", "sshlogin", "arg-file", "joblog", "delay", "timeout", "retries", "results", "tmpdir", "colsep"]);
+        let spec = Spec::stopping(
+            "jNLnSaIdXm",
+            &[
+                "jobs", "max-args", "sshlogin", "arg-file", "joblog", "delay", "timeout",
+                "retries", "results", "tmpdir", "colsep",
+            ],
+        );
         let options = Options::parse(args, spec);
         if options.wants_help() {
             return Inner::Done(Flow::unknown());
@@ -417,11 +514,16 @@ impl Judge {
         let text = join(&insert(command, &items, Some("{}")));
         let mut inner = env.clone();
         let via = std::mem::replace(&mut self.via, Via::List);
-        let flow = if command.len() > 1 && !command.iter().any(|it| it.marked.contains([' ', ';', '|'])) {
-            self.call(insert(command, &items, Some("{}")), &mut inner, &Io { stdin: Flow::unknown(), ..Io::default() })
-        } else {
-            self.payload_via(&text, &mut inner, Via::List)
-        };
+        let flow =
+            if command.len() > 1 && !command.iter().any(|it| it.marked.contains([' ', ';', '|'])) {
+                self.call(
+                    insert(command, &items, Some("{}")),
+                    &mut inner,
+                    &Io { stdin: Flow::unknown(), ..Io::default() },
+                )
+            } else {
+                self.payload_via(&text, &mut inner, Via::List)
+            };
         self.via = via;
         Inner::Done(flow)
     }
@@ -431,7 +533,8 @@ impl Judge {
         let unit = self.unit(text);
         for step in &unit.script.steps {
             if let crate::syntax::Step::Simple(simple) = step {
-                let argv: Vec<Arg> = simple.words.iter().flat_map(|word| self.args(&unit, word, env)).collect();
+                let argv: Vec<Arg> =
+                    simple.words.iter().flat_map(|word| self.args(&unit, word, env)).collect();
                 let saved = std::mem::replace(&mut self.via, via);
                 self.call(argv, env, &Io { stdin: Flow::unknown(), ..Io::default() });
                 self.via = saved;
@@ -495,7 +598,11 @@ pub(crate) fn quote(args: &[Arg]) -> String {
     let quoted = |arg: &Arg| {
         let text = arg.text();
         let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%~*?[]".contains(c) || c == HOLE;
-        if !text.is_empty() && text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+        if !text.is_empty() && text.chars().all(is_plain) {
+            text
+        } else {
+            format!("'{}'", text.replace('\'', "'\\''"))
+        }
     };
     let texts: Vec<String> = args.iter().map(quoted).collect();
     texts.join(" ")
@@ -508,9 +615,11 @@ fn is_wrapper(name: &str) -> bool {
 /// Wrappers whose operands are the program, after some of their own.
 fn simple_wrapper(name: &str, args: &[Arg]) -> Option<Vec<Arg>> {
     let (spec, own) = match name {
-        "builtin" | "setsid" | "nohup" | "unbuffer" | "eatmydata" | "fakeroot" | "catchsegv" | "dbus-run-session"
-        | "proxychains" | "proxychains4" | "torsocks" | "tsocks" | "rlwrap" | "pkgrun" | "noglob" | "nocorrect" | "-" | "!"
-        | "then" | "do" | "else" | "coproc" | "systemd-inhibit" | "caffeinate" | "firejail" | "xvfb-run" | "dbus-launch" | "aa-exec" => {
+        "builtin" | "setsid" | "nohup" | "unbuffer" | "eatmydata" | "fakeroot" | "catchsegv"
+        | "dbus-run-session" | "proxychains" | "proxychains4" | "torsocks" | "tsocks"
+        | "rlwrap" | "pkgrun" | "noglob" | "nocorrect" | "-" | "!" | "then" | "do" | "else"
+        | "coproc" | "systemd-inhibit" | "caffeinate" | "firejail" | "xvfb-run" | "dbus-launch"
+        | "aa-exec" => {
             (Spec::stopping("fFsnep", &["what", "who", "why", "mode", "profile", "server-args"]), 0)
         }
         "exec" => (Spec::stopping("a", &[]), 0),
@@ -523,16 +632,53 @@ fn simple_wrapper(name: &str, args: &[Arg]) -> Option<Vec<Arg>> {
         "stdbuf" => (Spec::stopping("ioe", &["input", "output", "error"]), 0),
         "setarch" => (Spec::stopping("", &[]), 1),
         "linux32" | "linux64" | "i386" | "x86_64" => (Spec::stopping("", &[]), 0),
-        "unshare" => (Spec::stopping("GSRw", &["setgid", "setuid", "root", "wd", "map-user", "map-group", "propagation", "setgroups"]), 0),
+        "unshare" => (
+            Spec::stopping(
+                "GSRw",
+                &[
+                    "setgid",
+                    "setuid",
+                    "root",
+                    "wd",
+                    "map-user",
+                    "map-group",
+                    "propagation",
+                    "setgroups",
+                ],
+            ),
+            0,
+        ),
         "nsenter" => (Spec::stopping("tSGN", &["target", "setuid", "setgid"]), 0),
         "chroot" => (Spec::stopping("", &["userspec", "groups"]), 1),
-        "strace" | "ltrace" => {
-            (Spec::stopping("abeEIoOpPsSuUX", &["output", "trace", "expr", "attach", "user", "env", "string-limit"]), 0)
+        "strace" | "ltrace" => (
+            Spec::stopping(
+                "abeEIoOpPsSuUX",
+                &["output", "trace", "expr", "attach", "user", "env", "string-limit"],
+            ),
+            0,
+        ),
+        "valgrind" | "perf" | "heaptrack" => {
+            (Spec::stopping("o", &[]), usize::from(name == "perf"))
         }
-        "valgrind" | "perf" | "heaptrack" => (Spec::stopping("o", &[]), usize::from(name == "perf")),
         "prlimit" => (Spec::stopping("p", &["pid"]), 0),
-        "numactl" => (Spec::stopping("imNCpl", &["interleave", "membind", "cpunodebind", "physcpubind"]), 0),
-        "setpriv" => (Spec::stopping("", &["reuid", "regid", "groups", "bounding-set", "inh-caps", "ambient-caps", "securebits"]), 0),
+        "numactl" => {
+            (Spec::stopping("imNCpl", &["interleave", "membind", "cpunodebind", "physcpubind"]), 0)
+        }
+        "setpriv" => (
+            Spec::stopping(
+                "",
+                &[
+                    "reuid",
+                    "regid",
+                    "groups",
+                    "bounding-set",
+                    "inh-caps",
+                    "ambient-caps",
+                    "securebits",
+                ],
+            ),
+            0,
+        ),
         "runuser" | "su" | "script" | "watch" => return None,
         "gosu" | "su-exec" | "chpst" | "setuidgid" => (Spec::stopping("u", &[]), 1),
         "softlimit" | "daemonize" | "start-stop-daemon" => (Spec::stopping("uxpe", &[]), 0),
@@ -547,18 +693,40 @@ fn simple_wrapper(name: &str, args: &[Arg]) -> Option<Vec<Arg>> {
             let at = args.iter().position(|it| it.is("--"))?;
             return args.get(at + 1..).map(<[Arg]>::to_vec);
         }
-        "poetry" | "pipenv" | "uv" | "hatch" | "pdm" | "rye" | "conda" | "mamba" | "micromamba" if args.first().is_some_and(|it| it.is("run")) => {
+        "poetry" | "pipenv" | "uv" | "hatch" | "pdm" | "rye" | "conda" | "mamba" | "micromamba"
+            if args.first().is_some_and(|it| it.is("run")) =>
+        {
             let rest = args.get(1..).unwrap_or_default();
-            let options = Options::parse(rest, Spec::stopping("np", &["name", "prefix", "with", "python", "env-file", "directory", "project", "extra", "group"]));
+            let options = Options::parse(
+                rest,
+                Spec::stopping(
+                    "np",
+                    &[
+                        "name",
+                        "prefix",
+                        "with",
+                        "python",
+                        "env-file",
+                        "directory",
+                        "project",
+                        "extra",
+                        "group",
+                    ],
+                ),
+            );
             return Some(options.operands);
         }
-        "bundle" | "rbenv" | "pyenv" | "nodenv" | "mise" | "asdf" | "volta" | "fnm" if args.first().is_some_and(|it| it.is("exec") || it.is("run")) => {
+        "bundle" | "rbenv" | "pyenv" | "nodenv" | "mise" | "asdf" | "volta" | "fnm"
+            if args.first().is_some_and(|it| it.is("exec") || it.is("run")) =>
+        {
             let rest = args.get(1..).unwrap_or_default();
             let at = rest.iter().position(|it| it.is("--")).map_or(0, |it| it + 1);
             return rest.get(at..).map(<[Arg]>::to_vec);
         }
         "npx" | "bunx" | "pnpx" => (Spec::stopping("pc", &["package", "call"]), 0),
-        "npm" | "pnpm" | "yarn" if args.first().is_some_and(|it| it.is("exec") || it.is("dlx") || it.is("x")) => {
+        "npm" | "pnpm" | "yarn"
+            if args.first().is_some_and(|it| it.is("exec") || it.is("dlx") || it.is("x")) =>
+        {
             let rest = args.get(1..).unwrap_or_default();
             return Some(Options::parse(rest, Spec::stopping("pc", &["package", "call"])).operands);
         }

@@ -2,6 +2,7 @@
 //! of a case into a call and its result into JSON.
 
 mod checkpoint;
+mod commands;
 mod definitions;
 mod edit;
 mod file_tools;
@@ -29,6 +30,7 @@ pub(crate) enum Binding {
 
 const AREAS: &[&[(&str, Binding)]] = &[
     checkpoint::AREA,
+    commands::AREA,
     definitions::AREA,
     file_tools::AREA,
     edit::AREA,

@@ -39,7 +39,10 @@ pub(crate) fn literals(program: &str, hash: bool) -> Vec<Piece> {
                     if inner == '\\' {
                         text.push(inner);
                         text.extend(chars.next().map(|(_, c)| c));
-                    } else if inner == c && (!is_triple || program.get(at..).unwrap_or_default().starts_with(&triple)) {
+                    } else if inner == c
+                        && (!is_triple
+                            || program.get(at..).unwrap_or_default().starts_with(&triple))
+                    {
                         if is_triple {
                             chars.next();
                             chars.next();
@@ -53,7 +56,8 @@ pub(crate) fn literals(program: &str, hash: bool) -> Vec<Piece> {
             }
             // `q{..}`, `qq(..)`, `qx/../`, `%x(..)`, `%q{..}`.
             'q' | '%' if is_quote_word(rest, &before) => {
-                let skip = rest.find(|c: char| !c.is_alphanumeric() && c != '%').unwrap_or(rest.len());
+                let skip =
+                    rest.find(|c: char| !c.is_alphanumeric() && c != '%').unwrap_or(rest.len());
                 let Some(open) = rest.get(skip..).and_then(|it| it.chars().next()) else {
                     before.push(c);
                     continue;
@@ -79,7 +83,12 @@ pub(crate) fn literals(program: &str, hash: bool) -> Vec<Piece> {
     if let Some(last) = pieces.last_mut() {
         last.rest.clone_from(&before);
     } else {
-        pieces.push(Piece { before: before.clone(), text: String::new(), rest: String::new(), quote: ' ' });
+        pieces.push(Piece {
+            before: before.clone(),
+            text: String::new(),
+            rest: String::new(),
+            quote: ' ',
+        });
     }
     pieces
 }
@@ -92,12 +101,15 @@ fn push(pieces: &mut Vec<Piece>, before: &mut String, text: String, quote: char)
 }
 
 fn is_quote_word(rest: &str, before: &str) -> bool {
-    if before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '@' | '.' | '>' | '{' | ')')) {
+    if before.ends_with(|c: char| {
+        c.is_alphanumeric() || matches!(c, '_' | '$' | '@' | '.' | '>' | '{' | ')')
+    }) {
         return false;
     }
     let word: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '%').collect();
     let next = rest.get(word.len()..).and_then(|it| it.chars().next()).unwrap_or(' ');
-    matches!(word.as_str(), "q" | "qq" | "qx" | "qw" | "%x" | "%q" | "%Q" | "%w") && matches!(next, '{' | '(' | '[' | '/' | '|' | '!' | '<')
+    matches!(word.as_str(), "q" | "qq" | "qx" | "qw" | "%x" | "%q" | "%Q" | "%w")
+        && matches!(next, '{' | '(' | '[' | '/' | '|' | '!' | '<')
 }
 
 /// The code alone: texts are empty, comments are gone.
@@ -129,7 +141,8 @@ mod tests {
     #[test]
     fn pieces() {
         let pieces = literals("open('a','w').write(\"\"\"x\"y\"\"\") # 'c'", true);
-        let texts: Vec<_> = pieces.iter().map(|it| (it.before.as_str(), it.text.as_str())).collect();
+        let texts: Vec<_> =
+            pieces.iter().map(|it| (it.before.as_str(), it.text.as_str())).collect();
         assert_eq!(texts, [("open(", "a"), (",", "w"), (").write(", "x\"y")]);
         assert_eq!(code("a('b') + c", "#"), "a(\"\") + c");
     }

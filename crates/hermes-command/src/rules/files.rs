@@ -22,14 +22,29 @@ impl Judge {
         let does = if is_removed { "Removes" } else { "Writes to" };
         match guard {
             Guarded::Agent => {
-                self.find("agent_state", Category::SelfHarm, false, format!("{does} the agent's own state or settings, {shown}."));
+                self.find(
+                    "agent_state",
+                    Category::SelfHarm,
+                    false,
+                    format!("{does} the agent's own state or settings, {shown}."),
+                );
             }
             Guarded::Power => {
-                self.find("sysrq", Category::ServiceControl, true, "Makes the kernel restart or stop the machine at once.");
+                self.find(
+                    "sysrq",
+                    Category::ServiceControl,
+                    true,
+                    "Makes the kernel restart or stop the machine at once.",
+                );
             }
             Guarded::Device(device) => {
                 let is_disk = device == Device::Disk && !is_removed;
-                self.find("device_write", Category::DiskWrite, is_disk, format!("{does} the device {shown} itself, past any file system."));
+                self.find(
+                    "device_write",
+                    Category::DiskWrite,
+                    is_disk,
+                    format!("{does} the device {shown} itself, past any file system."),
+                );
             }
             Guarded::System => self.find(
                 if is_removed { "system_file_removed" } else { "system_file_written" },
@@ -37,9 +52,24 @@ impl Judge {
                 false,
                 format!("{does} a file of the system, {shown}."),
             ),
-            Guarded::Startup => self.find("shell_startup", Category::SystemConfigOverwrite, false, format!("{does} {shown}, which shells run at their start.")),
-            Guarded::Credential => self.find("credentials_written", Category::SystemConfigOverwrite, false, format!("{does} keys or credentials, {shown}.")),
-            Guarded::Project => self.find("environment_file", Category::SystemConfigOverwrite, false, format!("{does} {shown}, a file of secrets.")),
+            Guarded::Startup => self.find(
+                "shell_startup",
+                Category::SystemConfigOverwrite,
+                false,
+                format!("{does} {shown}, which shells run at their start."),
+            ),
+            Guarded::Credential => self.find(
+                "credentials_written",
+                Category::SystemConfigOverwrite,
+                false,
+                format!("{does} keys or credentials, {shown}."),
+            ),
+            Guarded::Project => self.find(
+                "environment_file",
+                Category::SystemConfigOverwrite,
+                false,
+                format!("{does} {shown}, a file of secrets."),
+            ),
         }
         let _ = how;
         true
@@ -59,14 +89,41 @@ impl Judge {
     /// A tree that is gone for good.
     pub(crate) fn judge_tree(&mut self, target: &Arg, env: &Env, rule: &'static str) {
         let path = resolve(target, env);
-        let shown = path.path.replace(HOLE, "$?");
-        if path.is_agent(&self.homes) {
-            self.find("agent_state", Category::SelfHarm, false, format!("Removes the agent's own state, {shown}."));
+        let loss = path.loss(env, &self.homes);
+        let is_agent = path.is_agent(&self.homes);
+        if loss == Loss::Some && !is_agent && self.has_found(rule) {
+            return;
         }
-        match path.loss(env, &self.homes) {
-            Loss::All => self.find(rule, Category::RecursiveDelete, true, format!("Deletes all of {shown}: the machine or a person's files, with no way back.")),
-            Loss::Unclear => self.find(rule, Category::RecursiveDelete, false, "Deletes a tree whose place can't be known before it runs."),
-            Loss::Some => self.find(rule, Category::RecursiveDelete, false, format!("Deletes {shown} with everything in it.")),
+        let shown = path.path.replace(HOLE, "$?");
+        if is_agent {
+            self.find(
+                "agent_state",
+                Category::SelfHarm,
+                false,
+                format!("Removes the agent's own state, {shown}."),
+            );
+        }
+        match loss {
+            Loss::All => self.find(
+                rule,
+                Category::RecursiveDelete,
+                true,
+                format!(
+                    "Deletes all of {shown}: the machine or a person's files, with no way back."
+                ),
+            ),
+            Loss::Unclear => self.find(
+                rule,
+                Category::RecursiveDelete,
+                false,
+                "Deletes a tree whose place can't be known before it runs.",
+            ),
+            Loss::Some => self.find(
+                rule,
+                Category::RecursiveDelete,
+                false,
+                format!("Deletes {shown} with everything in it."),
+            ),
         }
     }
 
@@ -81,23 +138,39 @@ impl Judge {
                 return;
             }
             "shred" | "gshred" | "scrub" => {
-                let options = Options::parse(args, Spec::new("ns", &["iterations", "size", "random-source"]));
+                let options =
+                    Options::parse(args, Spec::new("ns", &["iterations", "size", "random-source"]));
                 for target in &options.operands {
                     let path = resolve(target, env);
                     match path.device() {
                         Some(device) => {
                             let why = format!("Overwrites the device {} itself.", path.path);
-                            self.find("device_shred", Category::DiskWrite, device == Device::Disk, why);
+                            self.find(
+                                "device_shred",
+                                Category::DiskWrite,
+                                device == Device::Disk,
+                                why,
+                            );
                         }
                         None => {
                             self.judge_path(&path, "shred", true);
                             let is_all = path.loss(env, &self.homes) == Loss::All;
-                            self.find("shred", Category::RecursiveDelete, is_all, "Overwrites files so that they can't be restored.");
+                            self.find(
+                                "shred",
+                                Category::RecursiveDelete,
+                                is_all,
+                                "Overwrites files so that they can't be restored.",
+                            );
                         }
                     }
                 }
                 if options.operands.is_empty() && self.via != Via::Shell {
-                    self.find("shred", Category::RecursiveDelete, false, "Overwrites files so that they can't be restored.");
+                    self.find(
+                        "shred",
+                        Category::RecursiveDelete,
+                        false,
+                        "Overwrites files so that they can't be restored.",
+                    );
                 }
                 return;
             }
@@ -117,13 +190,23 @@ impl Judge {
                 self.judge_tree(target, env, "recursive_delete");
             }
             if operands.is_empty() && self.via != Via::Shell {
-                self.find("recursive_delete", Category::RecursiveDelete, false, "Deletes whatever it is given with everything in it.");
+                self.find(
+                    "recursive_delete",
+                    Category::RecursiveDelete,
+                    false,
+                    "Deletes whatever it is given with everything in it.",
+                );
             }
             return;
         }
         let is_fed = self.is_fed && operands.iter().any(|it| !it.is_known());
         if self.via != Via::Shell || is_fed {
-            self.find("bulk_delete", Category::RecursiveDelete, false, "Deletes every file of a list that isn't known before it runs.");
+            self.find(
+                "bulk_delete",
+                Category::RecursiveDelete,
+                false,
+                "Deletes every file of a list that isn't known before it runs.",
+            );
         }
         for target in &operands {
             if is_verification_file(&resolve(target, env).path) {
@@ -140,9 +223,19 @@ impl Judge {
         if let Some(target) = &target {
             let path = resolve(target, env);
             if path.path == "/dev/null" {
-                self.find("move_to_null", Category::RecursiveDelete, false, "Moves files onto the null device, where they are lost.");
+                self.find(
+                    "move_to_null",
+                    Category::RecursiveDelete,
+                    false,
+                    "Moves files onto the null device, where they are lost.",
+                );
             }
-            self.judge_destination(target, &sources, env, options.value("t", "target-directory").is_some());
+            self.judge_destination(
+                target,
+                &sources,
+                env,
+                options.value("t", "target-directory").is_some(),
+            );
             if let [source] = sources.as_slice()
                 && let Some(flow) = env.files.get(&resolve(source, env).path).cloned()
             {
@@ -152,7 +245,12 @@ impl Judge {
         for source in &sources {
             let path = resolve(source, env);
             match path.loss(env, &self.homes) {
-                Loss::All => self.find("move_protected", Category::RecursiveDelete, true, format!("Moves {} away, which is as bad as deleting it.", path.path)),
+                Loss::All => self.find(
+                    "move_protected",
+                    Category::RecursiveDelete,
+                    true,
+                    format!("Moves {} away, which is as bad as deleting it.", path.path),
+                ),
                 _ => {
                     let guard = path.guarded(&self.homes);
                     if !matches!(guard, None | Some(Guarded::Device(_))) {
@@ -166,9 +264,44 @@ impl Judge {
     /// Copies onto a target.
     pub(super) fn copy(&mut self, name: &str, args: &[Arg], env: &mut Env, io: &Io) {
         let spec = match name {
-            "rsync" => Spec::new("efTBM", &["rsh", "filter", "exclude", "include", "exclude-from", "include-from", "files-from", "rsync-path", "temp-dir", "backup-dir", "suffix", "bwlimit", "chmod", "chown", "log-file", "password-file", "port", "timeout", "max-size", "min-size", "compare-dest", "copy-dest", "link-dest", "partial-dir", "out-format", "info", "debug", "max-delete"]),
+            "rsync" => Spec::new(
+                "efTBM",
+                &[
+                    "rsh",
+                    "filter",
+                    "exclude",
+                    "include",
+                    "exclude-from",
+                    "include-from",
+                    "files-from",
+                    "rsync-path",
+                    "temp-dir",
+                    "backup-dir",
+                    "suffix",
+                    "bwlimit",
+                    "chmod",
+                    "chown",
+                    "log-file",
+                    "password-file",
+                    "port",
+                    "timeout",
+                    "max-size",
+                    "min-size",
+                    "compare-dest",
+                    "copy-dest",
+                    "link-dest",
+                    "partial-dir",
+                    "out-format",
+                    "info",
+                    "debug",
+                    "max-delete",
+                ],
+            ),
             "scp" => Spec::new("cFiJloPSDX", &[]),
-            "install" | "ginstall" => Spec::new("gmoSt", &["group", "mode", "owner", "suffix", "target-directory", "strip-program"]),
+            "install" | "ginstall" => Spec::new(
+                "gmoSt",
+                &["group", "mode", "owner", "suffix", "target-directory", "strip-program"],
+            ),
             _ => Spec::new("St", &["suffix", "target-directory"]),
         };
         let options = Options::parse(args, spec);
@@ -185,7 +318,9 @@ impl Judge {
             }
         }
         if name == "rsync" {
-            for command in options.values("e", "rsh").into_iter().chain(options.values("", "rsync-path")) {
+            for command in
+                options.values("e", "rsh").into_iter().chain(options.values("", "rsync-path"))
+            {
                 let mut inner = env.clone();
                 let text = command.text();
                 self.payload(&text, &mut inner, Flow::unknown());
@@ -194,7 +329,10 @@ impl Judge {
             if is_dry {
                 return;
             }
-            let deletes = options.flags.iter().any(|it| it.name.starts_with("del") && it.name != "delay-updates" || it.name == "remove-source-files");
+            let deletes = options.flags.iter().any(|it| {
+                it.name.starts_with("del") && it.name != "delay-updates"
+                    || it.name == "remove-source-files"
+            });
             if deletes {
                 let rule = "rsync_delete";
                 match options.operands.last().filter(|it| !is_remote(it)) {
@@ -204,22 +342,39 @@ impl Judge {
                         if path.is_agent(&self.homes) {
                             self.judge_path(&path, "rsync", true);
                         }
-                        self.find(rule, Category::RecursiveDelete, is_all, "Deletes whatever the target has and the source hasn't.");
+                        self.find(
+                            rule,
+                            Category::RecursiveDelete,
+                            is_all,
+                            "Deletes whatever the target has and the source hasn't.",
+                        );
                     }
-                    None => self.find(rule, Category::RecursiveDelete, false, "Deletes whatever the target has and the source hasn't."),
+                    None => self.find(
+                        rule,
+                        Category::RecursiveDelete,
+                        false,
+                        "Deletes whatever the target has and the source hasn't.",
+                    ),
                 }
             }
         }
         let (sources, target) = split_target(&options);
         let Some(target) = target else { return };
         if is_remote(&target) && matches!(name, "rsync" | "scp") {
-            let is_secret = sources.iter().any(|it| !is_remote(it) && self.file(it, env).taint.has(Taint::SECRET));
+            let is_secret = sources
+                .iter()
+                .any(|it| !is_remote(it) && self.file(it, env).taint.has(Taint::SECRET));
             if is_secret {
                 self.exfiltration();
             }
             return;
         }
-        self.judge_destination(&target, &sources, env, options.value("t", "target-directory").is_some());
+        self.judge_destination(
+            &target,
+            &sources,
+            env,
+            options.value("t", "target-directory").is_some(),
+        );
         let is_fetched = matches!(name, "rsync" | "scp") && sources.iter().any(is_remote);
         let flow = match sources.first() {
             _ if is_fetched => Flow::tainted(Taint::FETCHED),
@@ -252,7 +407,13 @@ impl Judge {
             let inside = crate::path::resolve_text(&format!("{}/{name}", target.marked), env);
             let guard = inside.guarded(&self.homes);
             // `cp a/.env b` makes `b/.env` only if `b` is a folder: it looks like one.
-            let looks_like_folder = is_folder || target.marked.ends_with('/') || target.marked.ends_with("..") || target.is(".") || !target.marked.rsplit('/').next().unwrap_or_default().contains('.') || sources.len() > 1 || path.loss(env, &self.homes) == Loss::All;
+            let looks_like_folder = is_folder
+                || target.marked.ends_with('/')
+                || target.marked.ends_with("..")
+                || target.is(".")
+                || !target.marked.rsplit('/').next().unwrap_or_default().contains('.')
+                || sources.len() > 1
+                || path.loss(env, &self.homes) == Loss::All;
             if guard.is_some() && looks_like_folder {
                 self.judge_path(&inside, "copy", false);
                 return;

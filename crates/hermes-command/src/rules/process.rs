@@ -18,7 +18,35 @@ pub(crate) fn names_agent(text: &str) -> bool {
 fn finds_all(pattern: &str) -> bool {
     matches!(
         pattern,
-        "" | "." | ".*" | ".+" | "^" | "$" | "^.*$" | "^.*" | ".*$" | "^.+$" | "^." | ".$" | "^.$" | "(.*)" | ".?" | "[^ ]" | "[a-z]" | "[a-z]*" | "[a-z]+" | "^.+" | ".+$" | "\\w" | "\\w+" | "[[:alpha:]]" | "^$|.*" | "()" | ".{1,}" | ".{0,}" | ".*.*" | "[^x]*"
+        "" | "."
+            | ".*"
+            | ".+"
+            | "^"
+            | "$"
+            | "^.*$"
+            | "^.*"
+            | ".*$"
+            | "^.+$"
+            | "^."
+            | ".$"
+            | "^.$"
+            | "(.*)"
+            | ".?"
+            | "[^ ]"
+            | "[a-z]"
+            | "[a-z]*"
+            | "[a-z]+"
+            | "^.+"
+            | ".+$"
+            | "\\w"
+            | "\\w+"
+            | "[[:alpha:]]"
+            | "^$|.*"
+            | "()"
+            | ".{1,}"
+            | ".{0,}"
+            | ".*.*"
+            | "[^x]*"
     )
 }
 
@@ -34,7 +62,9 @@ fn signal(text: &str) -> Option<&str> {
     let is_number = !name.is_empty() && name.bytes().all(|it| it.is_ascii_digit());
     let upper = bare.to_ascii_uppercase();
     let known = [
-        "KILL", "TERM", "HUP", "INT", "QUIT", "STOP", "CONT", "USR1", "USR2", "ABRT", "ALRM", "CHLD", "SEGV", "PIPE", "TSTP", "WINCH", "TTIN", "TTOU", "BUS", "FPE", "ILL", "TRAP", "IO", "PWR", "SYS", "URG", "XCPU", "XFSZ", "PROF", "VTALRM",
+        "KILL", "TERM", "HUP", "INT", "QUIT", "STOP", "CONT", "USR1", "USR2", "ABRT", "ALRM",
+        "CHLD", "SEGV", "PIPE", "TSTP", "WINCH", "TTIN", "TTOU", "BUS", "FPE", "ILL", "TRAP", "IO",
+        "PWR", "SYS", "URG", "XCPU", "XFSZ", "PROF", "VTALRM",
     ];
     (is_number || known.contains(&upper.as_str())).then_some(name)
 }
@@ -44,7 +74,9 @@ impl Judge {
         match name {
             "kill" => self.kill_pids(args, io),
             "killall5" => {
-                let is_probe = args.iter().any(|it| matches!(it.marked.as_str(), "-0" | "-18" | "-CONT" | "-SIGCONT"));
+                let is_probe = args
+                    .iter()
+                    .any(|it| matches!(it.marked.as_str(), "-0" | "-18" | "-CONT" | "-SIGCONT"));
                 if !is_probe {
                     self.every_process();
                 }
@@ -52,12 +84,18 @@ impl Judge {
             "fuser" => {
                 let options = Options::parse(args, Spec::new("nM", &["namespace"]));
                 if options.has("k") || options.long("kill", 1) {
-                    let on_root = options.has("mc") && options.texts().iter().any(|it| matches!(*it, "/" | "/home" | "/usr"));
+                    let on_root = options.has("mc")
+                        && options.texts().iter().any(|it| matches!(*it, "/" | "/home" | "/usr"));
                     if on_root {
                         return self.every_process();
                     }
                     if options.has("m") {
-                        self.find("kill_users", Category::Kill, false, "Kills every process that uses a file system.");
+                        self.find(
+                            "kill_users",
+                            Category::Kill,
+                            false,
+                            "Kills every process that uses a file system.",
+                        );
                     }
                 }
             }
@@ -67,7 +105,12 @@ impl Judge {
     }
 
     fn every_process(&mut self) {
-        self.find("kill_all", Category::Kill, true, "Ends every process that it may, and the session with them.");
+        self.find(
+            "kill_all",
+            Category::Kill,
+            true,
+            "Ends every process that it may, and the session with them.",
+        );
     }
 
     fn kill_pids(&mut self, args: &[Arg], io: &Io) {
@@ -101,7 +144,11 @@ impl Judge {
                 }
                 _ => {}
             }
-            if let Some(value) = text.strip_prefix("--signal=").or_else(|| text.strip_prefix("-s").filter(|_| text.len() > 2)).or_else(|| text.strip_prefix("-n").filter(|_| text.len() > 2)) {
+            if let Some(value) = text
+                .strip_prefix("--signal=")
+                .or_else(|| text.strip_prefix("-s").filter(|_| text.len() > 2))
+                .or_else(|| text.strip_prefix("-n").filter(|_| text.len() > 2))
+            {
                 strong |= is_kill_signal(value);
                 harmless |= value == "0";
                 has_signal = true;
@@ -131,7 +178,12 @@ impl Judge {
                 return self.every_process();
             }
             if text.trim_start_matches('0') == "1" && !text.is_empty() {
-                self.find("kill_init", Category::Kill, false, "Sends a signal to the first process, which all others hang on.");
+                self.find(
+                    "kill_init",
+                    Category::Kill,
+                    false,
+                    "Sends a signal to the first process, which all others hang on.",
+                );
             }
             if target.taint.has(Taint::AGENT) {
                 self.kill_agent();
@@ -165,12 +217,39 @@ impl Judge {
             }
         }
         let spec = match name {
-            "pkill" => Spec::new("dFgGPstuUAr", &["signal", "delimiter", "pidfile", "pgroup", "group", "parent", "session", "terminal", "euid", "uid", "ns", "nslist", "older", "runstates", "cgroup", "env", "queue"]),
-            _ => Spec::new("sounyZ", &["signal", "user", "older-than", "younger-than", "context", "ns"]),
+            "pkill" => Spec::new(
+                "dFgGPstuUAr",
+                &[
+                    "signal",
+                    "delimiter",
+                    "pidfile",
+                    "pgroup",
+                    "group",
+                    "parent",
+                    "session",
+                    "terminal",
+                    "euid",
+                    "uid",
+                    "ns",
+                    "nslist",
+                    "older",
+                    "runstates",
+                    "cgroup",
+                    "env",
+                    "queue",
+                ],
+            ),
+            _ => Spec::new(
+                "sounyZ",
+                &["signal", "user", "older-than", "younger-than", "context", "ns"],
+            ),
         };
         // `-s` of pkill is a session, of killall a signal.
         let options = Options::parse(&rest, spec);
-        if options.has("l") && name == "killall" || options.long("list", 4) && name == "killall" || options.has("V") {
+        if options.has("l") && name == "killall"
+            || options.long("list", 4) && name == "killall"
+            || options.has("V")
+        {
             return;
         }
         let letters = if name == "pkill" { "" } else { "s" };
@@ -186,34 +265,54 @@ impl Judge {
         }
         let is_pattern = name == "pkill" || options.has("r") || options.long("regexp", 3);
         let by_user = match name {
-            "pkill" => !options.values("uU", "euid").is_empty() || !options.values("", "uid").is_empty(),
+            "pkill" => {
+                !options.values("uU", "euid").is_empty() || !options.values("", "uid").is_empty()
+            }
             _ => options.value("u", "user").is_some(),
         };
         let has_selector = by_user
             || options.flags.iter().any(|it| match it.name.as_str() {
-                "P" | "g" | "G" | "t" | "F" | "parent" | "pgroup" | "group" | "terminal" | "pidfile" | "ns" | "cgroup" => true,
+                "P" | "g" | "G" | "t" | "F" | "parent" | "pgroup" | "group" | "terminal"
+                | "pidfile" | "ns" | "cgroup" => true,
                 "v" | "inverse" => name == "pkill",
                 _ => false,
             });
         let texts: Vec<String> = options.operands.iter().map(Arg::text).collect();
         let inverts = name == "pkill" && (options.has("v") || options.long("inverse", 3));
-        if is_pattern && !has_selector && !texts.is_empty() && texts.iter().any(|it| finds_all(it)) {
+        if is_pattern && !has_selector && !texts.is_empty() && texts.iter().any(|it| finds_all(it))
+        {
             return self.every_process();
         }
         if inverts && !texts.is_empty() {
             return self.every_process();
         }
-        if texts.iter().any(|it| names_agent(it)) || options.operands.iter().any(|it| it.taint.has(Taint::AGENT)) {
+        if texts.iter().any(|it| names_agent(it))
+            || options.operands.iter().any(|it| it.taint.has(Taint::AGENT))
+        {
             self.kill_agent();
         }
         if by_user {
-            let is_root = options.values("uU", "euid").iter().chain(&options.values("u", "user")).any(|it| matches!(it.marked.as_str(), "root" | "0"));
+            let is_root = options
+                .values("uU", "euid")
+                .iter()
+                .chain(&options.values("u", "user"))
+                .any(|it| matches!(it.marked.as_str(), "root" | "0"));
             let _ = is_root;
             self.find("kill_user", Category::Kill, false, "Ends every process of a user.");
         } else if strong {
-            self.find("force_kill", Category::Kill, false, "Kills every process of a name, without letting it finish.");
+            self.find(
+                "force_kill",
+                Category::Kill,
+                false,
+                "Kills every process of a name, without letting it finish.",
+            );
         } else if name == "killall" && is_pattern {
-            self.find("kill_by_pattern", Category::Kill, false, "Ends every process whose name fits a pattern.");
+            self.find(
+                "kill_by_pattern",
+                Category::Kill,
+                false,
+                "Ends every process whose name fits a pattern.",
+            );
         }
     }
 }
