@@ -54,6 +54,9 @@ impl Judge {
         }
         let mut word = Word::default();
         self.read(unit, range.clone(), env, PLAIN, &mut word);
+        if !self.expands(word.out.len()) {
+            return vec![Arg::unknown(word.taint)];
+        }
         finish(word)
     }
 
@@ -62,6 +65,9 @@ impl Judge {
         let mut word = Word::default();
         let style = Style { in_double: false, is_value: true };
         self.read(unit, range.clone(), env, style, &mut word);
+        if !self.expands(word.out.len()) {
+            return Arg::unknown(word.taint);
+        }
         let marked = word.out.replace(SPLIT, " ");
         Arg { marked, taint: word.taint, is_quoted: word.is_quoted, file: word.file }
     }

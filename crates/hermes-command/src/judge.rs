@@ -21,6 +21,8 @@ const MOST_DEPTH: usize = 16;
 const MOST_PAYLOADS: usize = 256;
 /// Most commands that are looked at, repetitions included.
 const MOST_STEPS: usize = 60_000;
+/// Most text that is made of variables and substitutions, in bytes.
+const MOST_EXPANDED: usize = 2 * 1024 * 1024;
 /// Most findings and commands that are told of.
 const MOST_FINDINGS: usize = 128;
 const MOST_COMMANDS: usize = 4096;
@@ -45,6 +47,8 @@ pub(crate) struct Judge {
     pub(crate) depth: usize,
     payloads: usize,
     steps: usize,
+    /// How much text was made of variables and substitutions, in bytes.
+    expanded: usize,
     /// Which of the values that a variable may have is taken.
     pub(crate) choice: usize,
     /// Whether there was a further one.
@@ -111,6 +115,7 @@ impl Judge {
             depth: 0,
             payloads: 0,
             steps: 0,
+            expanded: 0,
             choice: 0,
             has_choices: false,
             sinks: Vec::new(),
@@ -217,6 +222,16 @@ impl Judge {
     pub(crate) fn step(&mut self) -> bool {
         self.steps += 1;
         if self.steps > MOST_STEPS {
+            self.too_complex();
+            return false;
+        }
+        true
+    }
+
+    /// Whether a word of so many bytes may still be made of variables and substitutions.
+    pub(crate) fn expands(&mut self, bytes: usize) -> bool {
+        self.expanded += bytes;
+        if self.expanded > MOST_EXPANDED {
             self.too_complex();
             return false;
         }

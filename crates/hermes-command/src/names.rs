@@ -6,6 +6,8 @@ use crate::value::{BRACES, HOLE};
 
 /// Most text that is read to find lists in braces, in bytes.
 const MOST_BYTES: usize = 256 * 1024;
+/// Longest pattern that is compared, in bytes.
+const MOST_PATTERN: usize = 256;
 /// Most braces that are tried as the start of a list.
 const MOST_TRIES: usize = 32;
 
@@ -113,6 +115,9 @@ fn sequence(text: &str) -> Option<Vec<String>> {
 ///
 /// A matching list of states, so the time is the product of the lengths.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+    if pattern.len() > MOST_PATTERN {
+        return false;
+    }
     let tokens = tokens(pattern);
     let mut states = vec![false; tokens.len() + 1];
     if let Some(first) = states.first_mut() {

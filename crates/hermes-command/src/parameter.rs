@@ -10,6 +10,11 @@ use crate::names::matches;
 use crate::syntax::name_length;
 use crate::value::{Flow, HOLE, SPLIT, plain};
 
+/// Longest text whose ends are compared with a pattern, in bytes.
+const MOST_MATCHED: usize = 256;
+/// Longest text in which a pattern is replaced, in bytes.
+const MOST_REPLACED: usize = 64;
+
 impl Judge {
     /// What is between `${` and `}`.
     pub(crate) fn parameter(
@@ -196,7 +201,16 @@ fn push_items(items: &[String], env: &Env, style: Style, word: &mut Word) {
 
 /// A text changed by an operator.
 fn transform(text: &str, operator: &str, operand: &str) -> String {
-    let chars: Vec<char> = text.chars().take(4096).collect();
+    // Patterns are compared with each part of the text.
+    let most = match operator {
+        "#" | "##" | "%" | "%%" => MOST_MATCHED,
+        "/" | "//" if crate::names::is_pattern(operand) => MOST_REPLACED,
+        _ => usize::MAX,
+    };
+    if most < usize::MAX && text.len() > most {
+        return HOLE.to_string();
+    }
+    let chars: Vec<char> = text.chars().collect();
     let cut = |from: usize, to: usize| -> String {
         chars.get(from..to.max(from)).unwrap_or_default().iter().collect()
     };
@@ -283,7 +297,6 @@ fn pattern_matches(pattern: &str, text: &str) -> bool {
 fn replace(chars: &[char], pattern: &str, with: &str, all: bool) -> String {
     let mut out = String::new();
     let mut at = 0;
-    let chars = chars.get(..chars.len().min(256)).unwrap_or_default();
     while at < chars.len() {
         let hit = (at + 1..=chars.len()).rev().find(|end| {
             let part: String = chars.get(at..*end).unwrap_or_default().iter().collect();

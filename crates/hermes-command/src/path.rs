@@ -14,6 +14,10 @@ pub(crate) struct Target {
     pub(crate) is_rootless: bool,
     /// Whether a pattern at its end stood for all entries.
     pub(crate) covers: bool,
+    /// Whether it has characters of a pattern.
+    is_pattern: bool,
+    /// Whether a part of it can't be known.
+    has_hole: bool,
 }
 
 /// Folders whose loss is the loss of the machine.
@@ -118,7 +122,7 @@ fn drive(text: &str) -> Option<Target> {
     let rest = rest.replace('\\', "/");
     let rest = rest.trim_matches('/').trim_end_matches(['*', '.', '/']);
     let path = if rest.is_empty() { "/".to_owned() } else { format!("/drive/{rest}") };
-    Some(Target { path, is_rootless: false, covers: false })
+    Some(Target { path, is_rootless: false, covers: false, is_pattern: false, has_hole: false })
 }
 
 fn normal(text: &str, is_rootless: bool) -> Target {
@@ -150,7 +154,8 @@ fn normal(text: &str, is_rootless: bool) -> Target {
     if path.is_empty() && !is_rootless {
         path.push('/');
     }
-    Target { path, is_rootless, covers }
+    let (is_pattern, has_hole) = (is_pattern(&path), path.contains(HOLE));
+    Target { path, is_rootless, covers, is_pattern, has_hole }
 }
 
 /// Other names of the same folders.
@@ -194,16 +199,12 @@ fn is_everything(part: &str) -> bool {
 }
 
 impl Target {
-    fn has_hole(&self) -> bool {
-        self.path.contains(HOLE)
-    }
-
     /// Whether the path is, or by its pattern may be, `other`.
     fn may_be(&self, other: &str) -> bool {
-        if self.is_rootless || self.has_hole() {
+        if self.is_rootless || self.has_hole {
             return false;
         }
-        self.path == other || (is_pattern(&self.path) && matches(&self.path, other))
+        self.path == other || (self.is_pattern && matches(&self.path, other))
     }
 
     fn name(&self) -> &str {
@@ -243,7 +244,7 @@ impl Target {
         if self.is_rootless {
             return if self.path.is_empty() { Loss::Unclear } else { Loss::Some };
         }
-        if self.has_hole() {
+        if self.has_hole {
             return if self.path.matches('/').count() <= 2 { Loss::Unclear } else { Loss::Some };
         }
         let is_home = |home: &str| home_counts(home) && self.may_be(home);
