@@ -30,6 +30,9 @@ impl Variable {
     }
 }
 
+/// The text that a function stands in, and the steps of its body.
+pub(crate) type Function = (Rc<Unit>, Range<usize>);
+
 /// Most values that a variable is followed with.
 const MOST_VALUES: usize = 8;
 
@@ -43,7 +46,7 @@ pub(crate) struct Env {
     pub(crate) pushed: Vec<Option<String>>,
     /// `$1` and so on; None if they can't be known.
     pub(crate) positionals: Option<Rc<Vec<String>>>,
-    pub(crate) functions: Rc<HashMap<String, (Rc<Unit>, Range<usize>)>>,
+    pub(crate) functions: Rc<HashMap<String, Function>>,
     /// The text, and the unit and line it was defined in.
     pub(crate) aliases: Rc<HashMap<String, (String, usize)>>,
     /// What this text has written to files, by absolute path.
@@ -100,6 +103,11 @@ impl Env {
         value.items.first().map(String::as_str)
     }
 
+    /// The value that was set last.
+    pub(crate) fn latest(&self, name: &str) -> Option<&Variable> {
+        self.variables.get(name)?.last()
+    }
+
     /// Sets a variable; `maybe` keeps what it may hold otherwise.
     pub(crate) fn set(&mut self, name: &str, value: Variable, maybe: bool) {
         let values = Rc::make_mut(&mut self.variables).entry(name.to_owned()).or_default();
@@ -118,13 +126,18 @@ impl Env {
         Rc::make_mut(&mut self.variables).remove(name);
     }
 
-    /// Names of variables that start with `prefix`, for `${!prefix*}`.
-    pub(crate) fn snapshot(&self) -> Rc<HashMap<String, Vec<Variable>>> {
-        Rc::clone(&self.variables)
+    /// All that a variable may hold.
+    pub(crate) fn values(&self, name: &str) -> Option<Vec<Variable>> {
+        self.variables.get(name).cloned()
     }
 
-    pub(crate) fn restore(&mut self, variables: Rc<HashMap<String, Vec<Variable>>>) {
-        self.variables = variables;
+    /// Sets a variable to what [`Self::values`] gave.
+    pub(crate) fn put_back(&mut self, name: &str, values: Option<Vec<Variable>>) {
+        let variables = Rc::make_mut(&mut self.variables);
+        match values {
+            Some(values) => variables.insert(name.to_owned(), values),
+            None => variables.remove(name),
+        };
     }
 
     pub(crate) fn home(&self) -> Option<&str> {

@@ -292,7 +292,8 @@ pub(crate) fn push_text(text: &str, env: &Env, style: Style, word: &mut Word) {
         word.out.extend(text.chars().map(quoted));
         return;
     }
-    let separators = env.text("IFS").unwrap_or(" \t\n");
+    let separators = env.latest("IFS").and_then(|it| it.items.first());
+    let separators = separators.map_or(" \t\n", String::as_str);
     for c in text.chars() {
         word.out.push(if separators.contains(c) { SPLIT } else { c });
     }

@@ -7,7 +7,6 @@ mod powershell;
 use crate::env::Env;
 use crate::judge::Judge;
 use crate::options::{Options, Spec};
-use crate::path::resolve;
 use crate::value::{Arg, Flow, Taint};
 use crate::wrap::Io;
 
@@ -107,7 +106,7 @@ impl Judge {
                     }
                     "help" | "version" if scripts.is_empty() => return,
                     "require" | "import" | "loader" | "config" => {
-                        at += usize::from(value.is_none())
+                        at += usize::from(value.is_none());
                     }
                     _ => {}
                 }
@@ -121,8 +120,8 @@ impl Judge {
                 }
                 break;
             }
-            let mut letters = text.char_indices().skip(1);
-            while let Some((index, letter)) = letters.next() {
+            let letters = text.char_indices().skip(1);
+            for (index, letter) in letters {
                 let tail = text.get(index + letter.len_utf8()..).unwrap_or_default();
                 if inline.contains(letter) {
                     // `-pe` of node prints what it evaluates.
@@ -170,7 +169,7 @@ impl Judge {
         rest.extend(args.get(at.min(args.len())..).unwrap_or_default().iter().cloned());
         if in_place {
             for target in rest.iter().chain(&file) {
-                self.judge_write(target, env, "edit");
+                self.judge_write(target, env);
             }
         }
         if scripts.is_empty() {
@@ -201,6 +200,5 @@ impl Judge {
             let arguments: Vec<String> = rest.iter().map(Arg::text).collect();
             self.program_text(language, &text, &arguments, env);
         }
-        let _ = resolve;
     }
 }

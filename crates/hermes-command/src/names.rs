@@ -162,12 +162,15 @@ fn spread(tokens: &[Token], states: &mut [bool]) {
     }
 }
 
+/// First and last characters.
+type Ranges = Vec<(char, char)>;
+
 #[derive(PartialEq)]
 enum Token {
     Any,
     One,
     Char(char),
-    Set(Vec<(char, char)>, bool),
+    Set(Ranges, bool),
 }
 
 fn tokens(pattern: &str) -> Vec<Token> {
@@ -194,7 +197,7 @@ fn tokens(pattern: &str) -> Vec<Token> {
 }
 
 /// The rest of `[..]`.
-fn set(text: &str) -> Option<(Vec<(char, char)>, bool, &str)> {
+fn set(text: &str) -> Option<(Ranges, bool, &str)> {
     let negated = text.starts_with(['!', '^']);
     let body = if negated { text.get(1..)? } else { text };
     let end = body.char_indices().skip(1).find(|(_, c)| *c == ']').map(|(at, _)| at)?;

@@ -87,8 +87,8 @@ impl Options {
                 };
                 options.flags.push(Flag { name: name.to_owned(), value, is_long: true });
             } else {
-                let mut letters = text.char_indices().skip(1);
-                while let Some((index, letter)) = letters.next() {
+                let letters = text.char_indices().skip(1);
+                for (index, letter) in letters {
                     let mut value = None;
                     if spec.short.contains(letter) {
                         let rest = text.get(index + letter.len_utf8()..).unwrap_or_default();

@@ -106,7 +106,6 @@ impl Judge {
     }
 
     /// The operator after the name.
-    #[expect(clippy::too_many_arguments, reason = "the state of a word that is being read")]
     fn operate(
         &mut self,
         unit: &Rc<Unit>,
@@ -138,7 +137,7 @@ impl Judge {
         let operand = range.start + length..range.end;
         let is_empty = items.as_ref().is_some_and(|it| it.iter().all(String::is_empty));
         if matches!(operator, "-" | "=" | "+" | "?") {
-            let is_set = !is_unknown && !(is_empty && length == 2);
+            let is_set = !(is_unknown || is_empty && length == 2);
             let uses_word = match operator {
                 "+" => is_set || is_unknown,
                 _ => !is_set,

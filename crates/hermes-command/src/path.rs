@@ -161,12 +161,11 @@ fn normal(text: &str, is_rootless: bool) -> Target {
 /// Other names of the same folders.
 fn alias(parts: &mut Vec<&str>) {
     match parts.as_slice() {
-        ["proc", process, "root"] | ["proc", process, "task", _, "root"] => {
-            if matches!(*process, "self" | "thread-self")
-                || process.bytes().all(|it| it.is_ascii_digit())
-            {
-                parts.clear();
-            }
+        ["proc", process, "root"] | ["proc", process, "task", _, "root"]
+            if (matches!(*process, "self" | "thread-self")
+                || process.bytes().all(|it| it.is_ascii_digit())) =>
+        {
+            parts.clear();
         }
         ["private", "etc" | "var" | "tmp"] => {
             parts.remove(0);

@@ -106,33 +106,33 @@ impl Judge {
         match name {
             "pgrep" | "pidof" | "pidwait" => taint |= Taint::PROCESSES,
             "gh" if args.first().is_some_and(|it| matches!(it.marked.as_str(), "api" | "gist")) => {
-                taint |= Taint::FETCHED
+                taint |= Taint::FETCHED;
             }
             "aws" | "gsutil" | "rclone" | "mc" | "s3cmd"
                 if args.iter().any(|it| it.is("-") || it.is("cat")) =>
             {
-                taint |= Taint::FETCHED
+                taint |= Taint::FETCHED;
             }
             "openssl" if args.first().is_some_and(|it| it.is("s_client")) => {
-                taint |= Taint::FETCHED
+                taint |= Taint::FETCHED;
             }
             "git" if args.first().is_some_and(|it| it.is("archive")) && is_named("--remote") => {
-                taint |= Taint::FETCHED
+                taint |= Taint::FETCHED;
             }
             "printenv" if args.iter().all(Arg::is_option) => taint |= Taint::ENVIRONMENT,
             "printenv" if args.iter().any(|it| is_secret_name(&it.marked)) => {
-                taint |= Taint::SECRET
+                taint |= Taint::SECRET;
             }
-            "security" | "pass" | "gopass" | "bw" | "op" | "secret-tool" if !is_named("list") => {
-                if is_named("find-")
-                    || is_named("show")
-                    || is_named("get")
-                    || is_named("read")
-                    || is_named("lookup")
-                    || name == "pass"
-                {
-                    taint |= Taint::SECRET;
-                }
+            "security" | "pass" | "gopass" | "bw" | "op" | "secret-tool"
+                if !is_named("list")
+                    && (is_named("find-")
+                        || is_named("show")
+                        || is_named("get")
+                        || is_named("read")
+                        || is_named("lookup")
+                        || name == "pass") =>
+            {
+                taint |= Taint::SECRET;
             }
             _ => {}
         }
@@ -182,7 +182,7 @@ impl Judge {
             if uses_keys || (arg.is_option() && !arg.is("-")) {
                 continue;
             }
-            if arg.file.is_some() || arg.marked.contains(['/', '.']) || env.files.len() > 0 {
+            if arg.file.is_some() || arg.marked.contains(['/', '.']) || !env.files.is_empty() {
                 let flow = self.file(arg, env);
                 has_file |= arg.file.is_some() || flow.is_known();
                 taint |= flow.taint;
@@ -198,6 +198,11 @@ impl Judge {
         }
         taint |= stdin.taint;
         let input = if has_file { read } else { stdin.clone() };
+        if name == "pwd"
+            && let Some(cwd) = &env.cwd
+        {
+            return Flow::known(format!("{cwd}\n"));
+        }
         let mut out = evaluate(name, args, &input).unwrap_or_else(Flow::unknown);
         out.taint |= taint;
         if out.text.len() > MOST {
@@ -304,8 +309,7 @@ fn evaluate(name: &str, args: &[Arg], input: &Flow) -> Option<Flow> {
         "paste" => {
             let is_serial = args.iter().any(|it| it.is_option() && it.marked.contains('s'));
             let options = Options::parse(args, Spec::new("d", &["delimiters"]));
-            let delimiter =
-                options.value("d", "delimiters").map_or("\t".to_owned(), |it| it.text());
+            let delimiter = options.value("d", "delimiters").map_or("\t".to_owned(), Arg::text);
             is_serial.then(|| text.lines().collect::<Vec<_>>().join(&delimiter) + "\n")
         }
         "tac" => Some(text.lines().rev().map(|it| format!("{it}\n")).collect()),
@@ -396,16 +400,22 @@ pub(crate) fn printf(args: &[Arg]) -> Flow {
                 Some('b') => out.push_str(&unescape(&value, Escapes::Echo)),
                 Some('c') => out.extend(value.chars().next()),
                 Some('d' | 'i' | 'u') => {
-                    out.push_str(&number().map_or_else(|| HOLE.to_string(), |it| it.to_string()))
+                    out.push_str(&number().map_or_else(|| HOLE.to_string(), |it| it.to_string()));
                 }
                 Some('x') => {
-                    out.push_str(&number().map_or_else(|| HOLE.to_string(), |it| format!("{it:x}")))
+                    out.push_str(
+                        &number().map_or_else(|| HOLE.to_string(), |it| format!("{it:x}")),
+                    );
                 }
                 Some('X') => {
-                    out.push_str(&number().map_or_else(|| HOLE.to_string(), |it| format!("{it:X}")))
+                    out.push_str(
+                        &number().map_or_else(|| HOLE.to_string(), |it| format!("{it:X}")),
+                    );
                 }
                 Some('o') => {
-                    out.push_str(&number().map_or_else(|| HOLE.to_string(), |it| format!("{it:o}")))
+                    out.push_str(
+                        &number().map_or_else(|| HOLE.to_string(), |it| format!("{it:o}")),
+                    );
                 }
                 _ => out.push_str(&value),
             }
@@ -479,7 +489,7 @@ fn ends(is_head: bool, args: &[Arg], text: &str) -> Option<String> {
 fn cut(args: &[Arg], text: &str) -> Option<String> {
     let options =
         Options::parse(args, Spec::new("cbfd", &["characters", "bytes", "fields", "delimiter"]));
-    let delimiter = options.value("d", "delimiter").map(|it| it.text());
+    let delimiter = options.value("d", "delimiter").map(Arg::text);
     let list =
         options.value("cb", "characters").or_else(|| options.value("f", "fields"))?.marked.clone();
     let is_field = options.value("cb", "characters").is_none();
@@ -569,6 +579,28 @@ fn set(text: &str) -> Option<Vec<char>> {
     Some(out)
 }
 
+/// The parts between a delimiter, at most `most`; a backslash keeps one.
+pub(crate) fn delimited(text: &str, delimiter: char, most: usize) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c == delimiter && parts.len() < most {
+            parts.push(String::new());
+            continue;
+        }
+        let Some(last) = parts.last_mut() else { break };
+        if c == '\\' && chars.peek() == Some(&delimiter) {
+            last.extend(chars.next());
+            continue;
+        }
+        last.push(c);
+        if c == '\\' {
+            last.extend(chars.next());
+        }
+    }
+    parts
+}
+
 /// `sed s/a/b/` on plain text.
 fn sed(args: &[Arg], text: &str) -> Option<String> {
     let options = Options::parse(args, Spec::new("ef", &["expression", "file"]));
@@ -585,8 +617,10 @@ fn sed(args: &[Arg], text: &str) -> Option<String> {
         let script = script.trim();
         let rest = script.strip_prefix('s')?;
         let delimiter = rest.chars().next()?;
-        let mut parts = rest.get(delimiter.len_utf8()..)?.split(delimiter);
-        let (from, to, flags) = (parts.next()?, parts.next()?, parts.next().unwrap_or_default());
+        let parts = delimited(rest.get(delimiter.len_utf8()..)?, delimiter, 3);
+        let [from, to, rest @ ..] = parts.as_slice() else { return None };
+        let (from, to) = (from.as_str(), to.as_str());
+        let flags = rest.first().map(String::as_str).unwrap_or_default();
         let is_plain = !from.contains(['[', '*', '.', '\\', '(']) && !to.contains(['&', '\\']);
         let change = |line: &str| -> Option<String> {
             if is_plain && !from.starts_with('^') && !from.ends_with('$') {

@@ -51,7 +51,7 @@ impl Judge {
         {
             let words: Vec<Arg> =
                 std::iter::once(Arg::new(name)).chain(args.iter().cloned()).collect();
-            self.services("service", &words, env);
+            self.services("service", &words);
             return;
         }
         match name {
@@ -59,7 +59,7 @@ impl Judge {
             | "del-cli" | "rm-rf" | "trash-empty" | "fstrim" => self.delete(name, args, env),
             "mv" | "gmv" => self.mv(args, env),
             "cp" | "gcp" | "install" | "ginstall" | "ln" | "gln" | "rsync" | "scp" | "link" => {
-                self.copy(name, args, env, io)
+                self.copy(name, args, env);
             }
             "dd" | "dcfldd" | "dc3dd" | "gdd" | "ddrescue" => self.dd(name, args, env),
             "tee"
@@ -108,7 +108,7 @@ impl Judge {
             "awk" | "gawk" | "mawk" | "nawk" => self.awk(args, env, io),
             "git" | "hub" => self.git(args, env),
             "kill" | "pkill" | "killall" | "killall5" | "skill" | "snice" | "xkill" | "fuser" => {
-                self.kill(name, args, io)
+                self.kill(name, args, io);
             }
             "chmod" | "gchmod" | "chown" | "chgrp" | "gchown" | "setfacl" | "setcap"
             | "usermod" | "useradd" | "userdel" | "groupdel" | "groupmod" | "adduser"
@@ -132,13 +132,12 @@ impl Judge {
             "sh" | "bash" => {}
             _ => {
                 if self.disks(name, args, env)
-                    || self.services(name, args, env)
+                    || self.services(name, args)
                     || self.cloud(name, args, env)
                     || windows::command(self, &name.to_ascii_lowercase(), args, env)
                 {
                     return;
                 }
-                self.agent_by_name(name, args);
             }
         }
         if self.via == Via::List && name == "sudo" {

@@ -115,9 +115,7 @@ impl Judge {
                     deliver(&mut frames, flow, goes_on);
                 }
                 Step::Words(words) => {
-                    for word in words {
-                        self.double(unit, word.clone(), env);
-                    }
+                    self.double(unit, words.clone(), env);
                 }
                 Step::Open { block, close, redirects } => {
                     let end = close.saturating_sub(base);
@@ -333,6 +331,7 @@ impl Judge {
         maybe: bool,
     ) -> Flow {
         let mut out = Flow::default();
+        let mut stdin = Some(stdin);
         let outer = self.choice;
         let outer_more = self.has_choices;
         for choice in 0..MOST_CHOICES {
@@ -341,7 +340,8 @@ impl Judge {
             }
             self.choice = choice.max(outer);
             self.has_choices = false;
-            out = self.once(unit, simple, env, stdin.clone(), maybe || choice > 0);
+            let given = if choice + 1 == MOST_CHOICES { stdin.take() } else { stdin.clone() };
+            out = self.once(unit, simple, env, given.unwrap_or_default(), maybe || choice > 0);
             if !self.has_choices || outer > 0 {
                 break;
             }
@@ -368,8 +368,15 @@ impl Judge {
             return Flow::known("");
         }
         let outer_sinks = std::mem::take(&mut self.sinks);
-        let snapshot =
-            (!simple.words.is_empty() && !simple.assignments.is_empty()).then(|| env.snapshot());
+        let mut before = Vec::new();
+        let first = simple.words.first().map(|it| unit.source.slice(it.clone()));
+        if first.is_some_and(|it| !crate::syntax::is_declaration(it)) {
+            for assignment in &simple.assignments {
+                let name = unit.source.slice(assignment.name.clone());
+                let name = name.split('[').next().unwrap_or_default();
+                before.push((name.to_owned(), env.values(name)));
+            }
+        }
         let mut set = Vec::new();
         for assignment in &simple.assignments {
             if let Some(pair) = self.assign(unit, assignment, env, maybe && simple.words.is_empty())
@@ -412,8 +419,8 @@ impl Judge {
         let flow = self.feed_sinks(flow, env);
         let flow = self.write(flow, &writes, env);
         self.has_redirect = outer_redirect;
-        if let Some(snapshot) = snapshot {
-            env.restore(snapshot);
+        for (name, values) in before {
+            env.put_back(&name, values);
         }
         self.sinks = outer_sinks;
         flow
@@ -493,8 +500,7 @@ impl Judge {
                 let value = self.value(unit, word, env);
                 let mut flow = value.flow();
                 if let Some(index) = index {
-                    let mut list =
-                        env.get(name, self.choice).map(|(it, _)| it.clone()).unwrap_or_default();
+                    let mut list = env.latest(name).cloned().unwrap_or_default();
                     list.is_list = true;
                     list.taint |= flow.taint;
                     let place = index.parse::<usize>().unwrap_or(list.items.len()).min(1024);
@@ -504,7 +510,8 @@ impl Judge {
                     if let Some(item) = list.items.get_mut(place) {
                         *item = flow.text;
                     }
-                    env.set(name, list, maybe);
+                    // What it held before is in it.
+                    env.set(name, list, false);
                     return None;
                 }
                 if assignment.is_append
@@ -602,9 +609,15 @@ impl Judge {
     fn open_descriptors(&mut self, unit: &Rc<Unit>, redirects: &[Redirect], env: &mut Env) {
         for redirect in redirects {
             let target = self.value(unit, &redirect.target, env);
-            let flow = self.file(&target, env);
-            let number =
-                redirect.descriptor.unwrap_or(u32::from(redirect.operator != Operator::Read));
+            let flow = match redirect.operator {
+                Operator::String => target.flow(),
+                Operator::Document => {
+                    let document = unit.source.document(redirect.at);
+                    document.map_or_else(Flow::unknown, |it| Flow::known(it.body.clone()))
+                }
+                _ => self.file(&target, env),
+            };
+            let number = redirect.descriptor.unwrap_or(0);
             Rc::make_mut(&mut env.descriptors).insert(number, flow);
         }
     }
@@ -637,7 +650,7 @@ impl Judge {
     /// Writes what a command printed to the files of its redirects; what is left of it.
     fn write(&mut self, flow: Flow, writes: &Writes, env: &mut Env) -> Flow {
         for (target, append) in &writes.files {
-            self.judge_write(target, env, "redirect");
+            self.judge_write(target, env);
             if target.is("/dev/fd/62") {
                 continue;
             }

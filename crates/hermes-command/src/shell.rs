@@ -639,7 +639,7 @@ impl Judge {
                 }
                 let options =
                     Options::parse(args, Spec::new("fCIjlo", &["eval", "file", "directory"]));
-                if let Some(text) = options.value("", "eval").map(|it| it.text()) {
+                if let Some(text) = options.value("", "eval").map(Arg::text) {
                     self.makefile(&text, env);
                 }
                 let reads_stdin = options
@@ -732,7 +732,8 @@ fn without_secrets(flow: Flow) -> Flow {
 
 /// `read` and `mapfile`: variables from what is piped.
 fn read(name: &str, args: &[Arg], env: &mut Env, stdin: &Flow) {
-    let options = Options::parse(args, Spec::new("adinNptuCcsO", &[]));
+    let spec = if name == "read" { "adinNptu" } else { "dnOsuCc" };
+    let options = Options::parse(args, Spec::new(spec, &[]));
     let names: Vec<String> = match options.value("a", "") {
         Some(name) => vec![name.marked.clone()],
         None if options.operands.is_empty() => {

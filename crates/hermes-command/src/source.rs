@@ -547,7 +547,7 @@ mod tests {
         assert_eq!(source.document(8).unwrap().body, "y\n");
         assert!(source.document(8).unwrap().is_quoted);
         assert!(!source.is_unbalanced);
-        assert_eq!(source.original(&(20..24)), 32..36);
+        assert_eq!(source.original(&(20..24)), 30..34);
     }
 
     #[test]

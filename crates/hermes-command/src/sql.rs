@@ -168,7 +168,7 @@ pub(crate) fn losses(text: &str) -> Vec<Loss> {
                 .unwrap_or_default();
             match word.as_str() {
                 "DROP"
-                    if index == 0
+                    if (index == 0
                         || matches!(
                             previous,
                             "(" | "BEGIN"
@@ -181,11 +181,10 @@ pub(crate) fn losses(text: &str) -> Vec<Loss> {
                                 | "LOOP"
                                 | "$$"
                         )
-                        || previous.contains("$$") =>
+                        || previous.contains("$$"))
+                        && objects.contains(&next) =>
                 {
-                    if objects.contains(&next) {
-                        losses.push(Loss::Drop);
-                    }
+                    losses.push(Loss::Drop);
                 }
                 "DROP" if words.first().is_some_and(|it| it == "ALTER") => losses.push(Loss::Drop),
                 "TRUNCATE"
@@ -193,19 +192,20 @@ pub(crate) fn losses(text: &str) -> Vec<Loss> {
                         || matches!(previous, "BEGIN" | "THEN" | "ANALYZE" | "DO" | "AS")
                         || previous.contains("$$") =>
                 {
-                    losses.push(Loss::Truncate)
+                    losses.push(Loss::Truncate);
                 }
-                "DELETE" if next == "FROM" || next == "TOP" || (index == 0 && !next.is_empty()) => {
-                    if !matches!(
-                        previous,
-                        "ON" | "FOR" | "GRANT" | "REVOKE" | "AFTER" | "BEFORE" | "OF"
-                    ) {
-                        losses.push(if condition(&words, index) {
-                            Loss::Change
-                        } else {
-                            Loss::DeleteAll
-                        });
-                    }
+                "DELETE"
+                    if (next == "FROM" || next == "TOP" || (index == 0 && !next.is_empty()))
+                        && !matches!(
+                            previous,
+                            "ON" | "FOR" | "GRANT" | "REVOKE" | "AFTER" | "BEFORE" | "OF"
+                        ) =>
+                {
+                    losses.push(if condition(&words, index) {
+                        Loss::Change
+                    } else {
+                        Loss::DeleteAll
+                    });
                 }
                 "UPDATE"
                     if has("SET")
@@ -266,10 +266,10 @@ impl Judge {
                 Loss::Drop => self.lost("sql_drop", "Drops a table, a database or a part of it."),
                 Loss::Truncate => self.lost("sql_truncate", "Empties a table."),
                 Loss::DeleteAll => {
-                    self.lost("sql_delete_all", "Deletes every row of a table: there is no WHERE.")
+                    self.lost("sql_delete_all", "Deletes every row of a table: there is no WHERE.");
                 }
                 Loss::UpdateAll => {
-                    self.lost("sql_update_all", "Changes every row of a table: there is no WHERE.")
+                    self.lost("sql_update_all", "Changes every row of a table: there is no WHERE.");
                 }
                 Loss::Change => {}
             }
@@ -283,7 +283,7 @@ impl Judge {
         match name {
             "dropdb" | "dropuser" => return self.lost("sql_drop", "Drops a database or a user."),
             "mysqladmin" | "mariadb-admin" => {
-                if texts.iter().any(|it| *it == "drop") {
+                if texts.contains(&"drop") {
                     self.lost("sql_drop", "Drops a database.");
                 }
                 if texts.contains(&"shutdown") {
@@ -431,7 +431,7 @@ impl Judge {
                     .or_else(|| line.strip_prefix("!!"));
                 if let Some(command) = command {
                     let mut inner = env.clone();
-                    self.payload(&command.trim().to_owned(), &mut inner, Flow::unknown());
+                    self.payload(command.trim(), &mut inner, Flow::unknown());
                 }
                 if let Some((_, rest)) = line.to_ascii_lowercase().split_once("to program '") {
                     let at = line.len() - rest.len();
@@ -450,7 +450,7 @@ impl Judge {
                     .or_else(|| line.strip_prefix(".once "))
                     .or_else(|| line.strip_prefix("\\o "))
                 {
-                    self.judge_write(&Arg::new(file.trim()), env, "database");
+                    self.judge_write(&Arg::new(file.trim()), env);
                 }
             }
         }
@@ -460,7 +460,7 @@ impl Judge {
         {
             let path = resolve(file, env);
             if path.is_agent(&self.homes) {
-                self.judge_path(&path, "database", false);
+                self.judge_path(&path, false);
             }
         }
         if name == "cockroach" || name == "influx" {

@@ -98,7 +98,7 @@ pub(crate) enum Step {
     /// A new line.
     Line,
     /// An arithmetic expression or the word of a `case`: only its substitutions run.
-    Words(Vec<Range<usize>>),
+    Words(Range<usize>),
 }
 
 /// A script.
@@ -309,7 +309,7 @@ impl Parser<'_> {
             let start = self.at;
             self.at = end.min(self.end);
             self.function = None;
-            self.script.steps.push(Step::Words(vec![start + 2..self.at]));
+            self.script.steps.push(Step::Words(start + 2..self.at));
             return;
         }
         self.at += 1;
@@ -468,7 +468,8 @@ impl Parser<'_> {
             }
             return;
         }
-        if self.current.as_ref().is_none_or(|it| it.words.is_empty()) && self.assignment() {
+        let may_assign = self.current.as_ref().is_none_or(|it| it.words.is_empty());
+        if (may_assign || self.declares_array()) && self.assignment() {
             return;
         }
         let end = self.word_end().max(start + 1).min(self.end.max(start + 1));
@@ -490,6 +491,17 @@ impl Parser<'_> {
         let simple = self.current(start);
         simple.words.push(start..end);
         simple.span.end = end;
+    }
+
+    /// Whether `NAME=(` follows `declare` or its like.
+    fn declares_array(&self) -> bool {
+        let first = self.current.as_ref().and_then(|it| it.words.first());
+        if !first.is_some_and(|it| is_declaration(self.source.slice(it.clone()))) {
+            return false;
+        }
+        let rest = self.bytes.get(self.at..self.end).unwrap_or_default();
+        let after = rest.get(name_length(rest)..).unwrap_or_default();
+        after.starts_with(b"=(") || after.starts_with(b"+=(")
     }
 
     /// `NAME=`, `NAME+=` or `NAME[..]=` and its value.
@@ -631,7 +643,7 @@ impl Parser<'_> {
                 |(end, _)| end,
             );
             self.at = end.min(self.end);
-            self.script.steps.push(Step::Words(vec![start..self.at]));
+            self.script.steps.push(Step::Words(start..self.at));
             return self.open(Kind::Loop, Block::Loop);
         }
         let variable = self.at..self.word_end();
@@ -664,7 +676,7 @@ impl Parser<'_> {
         self.inline_blanks();
         let start = self.at;
         self.at = self.word_end();
-        self.script.steps.push(Step::Words(vec![start..self.at]));
+        self.script.steps.push(Step::Words(start..self.at));
         self.blanks_and_lines();
         let end = self.word_end();
         if self.source.slice(self.at..end) == "in" {
@@ -704,6 +716,11 @@ impl Parser<'_> {
         simple.span.end = self.at;
         self.script.steps.push(Step::Simple(Box::new(simple)));
     }
+}
+
+/// Whether a builtin sets variables that it is given.
+pub(crate) fn is_declaration(name: &str) -> bool {
+    matches!(name, "export" | "declare" | "local" | "readonly" | "typeset")
 }
 
 /// How many bytes at the start are a variable's name.

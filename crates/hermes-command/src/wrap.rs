@@ -60,7 +60,7 @@ impl Judge {
                 argv.remove(0);
                 continue;
             }
-            let Some(name) = self.program(first, &filled, &argv) else { break };
+            let Some(name) = self.program(first, &filled) else { break };
             self.argv_path = filled.contains('/').then(|| filled.clone());
             let args = argv.get(1..).unwrap_or_default().to_vec();
             if !first.is_quoted
@@ -100,7 +100,7 @@ impl Judge {
     }
 
     /// The name of a program; None if it can't be known and was judged by its arguments.
-    fn program(&mut self, first: &Arg, filled: &str, argv: &[Arg]) -> Option<String> {
+    fn program(&mut self, first: &Arg, filled: &str) -> Option<String> {
         let base = filled.rsplit(['/', '\\']).next().unwrap_or_default();
         if is_pattern(&first.marked)
             && first.marked.len() > 1
@@ -135,7 +135,6 @@ impl Judge {
                 return None;
             }
         }
-        let _ = argv;
         let base = base.strip_suffix(".exe").or_else(|| base.strip_suffix(".EXE")).unwrap_or(base);
         Some(if base.is_empty() { filled.to_owned() } else { base.to_owned() })
     }
@@ -224,10 +223,10 @@ impl Judge {
         env: &mut Env,
     ) {
         match name {
-            "BASH_ENV" | "LD_PRELOAD" | "LD_AUDIT" | "DYLD_INSERT_LIBRARIES" => {
-                if !value.marked.is_empty() {
-                    self.preloaded(name);
-                }
+            "BASH_ENV" | "LD_PRELOAD" | "LD_AUDIT" | "DYLD_INSERT_LIBRARIES"
+                if !value.marked.is_empty() =>
+            {
+                self.preloaded(name);
             }
             "ENV"
                 if is_shell
@@ -310,7 +309,7 @@ impl Judge {
         );
         if name == "sudoedit" {
             for file in Options::parse(args, spec).operands {
-                self.judge_write(&file, env, "edit");
+                self.judge_write(&file, env);
             }
             return Inner::Done(Flow::unknown());
         }
@@ -341,7 +340,7 @@ impl Judge {
         }
         if options.has("e") || options.long("edit", 2) {
             for file in rest {
-                self.judge_write(file, env, "edit");
+                self.judge_write(file, env);
             }
             return Inner::Done(Flow::unknown());
         }
@@ -421,7 +420,7 @@ impl Judge {
             "xargs" => self.xargs(args, env, io),
             "parallel" => self.parallel(args, env, io),
             "find" => self.find_program(args, env, io),
-            _ => self.fd(args, env, io),
+            _ => self.fd(args, env),
         }
     }
 
@@ -448,7 +447,7 @@ impl Judge {
             Some(file) => self.file(&file.clone(), env),
             None => io.stdin.clone(),
         };
-        let replaced = options.value("IJ", "replace").map(|it| it.text());
+        let replaced = options.value("IJ", "replace").map(Arg::text);
         let replaced = replaced
             .or_else(|| (options.has("i") || options.long("replace", 4)).then(|| "{}".to_owned()));
         let items: Vec<Arg> = if flow.is_known() {
@@ -618,8 +617,8 @@ fn simple_wrapper(name: &str, args: &[Arg]) -> Option<Vec<Arg>> {
         "builtin" | "setsid" | "nohup" | "unbuffer" | "eatmydata" | "fakeroot" | "catchsegv"
         | "dbus-run-session" | "proxychains" | "proxychains4" | "torsocks" | "tsocks"
         | "rlwrap" | "pkgrun" | "noglob" | "nocorrect" | "-" | "!" | "then" | "do" | "else"
-        | "coproc" | "systemd-inhibit" | "caffeinate" | "firejail" | "xvfb-run" | "dbus-launch"
-        | "aa-exec" => {
+        | "coproc" | "caffeinate" => (Spec::stopping("", &[]), 0),
+        "firejail" | "xvfb-run" | "aa-exec" | "systemd-inhibit" | "dbus-launch" => {
             (Spec::stopping("fFsnep", &["what", "who", "why", "mode", "profile", "server-args"]), 0)
         }
         "exec" => (Spec::stopping("a", &[]), 0),

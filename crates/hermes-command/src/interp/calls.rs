@@ -204,15 +204,35 @@ impl Judge {
         let bare = code(&uncommented, if hash { "#" } else { "\u{0}" });
         let scan = Scan {
             language,
-            names: constants(&pieces, language, env),
+            names: constants(&pieces, env),
             bare: &bare,
             pieces: &pieces,
             arguments,
         };
         self.forks(&scan);
+        self.other_languages(language, program, env);
         self.remote(&scan, env);
         self.calls(&scan, env);
         self.walks(&scan, env);
+    }
+
+    /// Scripts in which a program is a line of words, and those that speak to a desktop.
+    fn other_languages(&mut self, language: Language, program: &str, env: &Env) {
+        if language == Language::Other {
+            for line in program.split(['\n', ';', '{', '}', '[', ']']).map(str::trim).take(256) {
+                let words = line.strip_prefix("exec ").or_else(|| line.strip_prefix("spawn "));
+                if let Some(words) = words {
+                    let mut inner = env.clone();
+                    self.payload(words, &mut inner, Flow::unknown());
+                }
+            }
+        }
+        let lower = program.to_ascii_lowercase();
+        let is_power = ["shut down", "to restart", "to reboot"].iter().any(|it| lower.contains(it));
+        if language == Language::AppleScript && is_power && lower.contains("tell app") {
+            let why = "Stops or restarts the machine.";
+            self.find("power", Category::ServiceControl, true, why);
+        }
     }
 
     fn forks(&mut self, scan: &Scan<'_>) {
@@ -319,6 +339,11 @@ impl Judge {
                 "include",
                 "import(",
             ]);
+        let by_program = scan.pieces.iter().any(|it| {
+            let first = it.text.split_whitespace().next().unwrap_or_default();
+            (it.quote == '`' || runs) && crate::print::is_fetcher(first) && evaluates
+        });
+        let fetches = fetches || by_program;
         if evaluates && (decodes || fetches) {
             self.remote_code(if fetches { Taint::FETCHED } else { Taint::DECODED });
         } else if runs
@@ -339,7 +364,6 @@ impl Judge {
             "createConnection",
             "Socket",
             "inet_aton",
-            "connect(",
         ]);
         let gives_shell = has(&["dup2", "pty.spawn"])
             || texts(&["/bin/sh", "/bin/bash", "sh -i", "bash -i", "cmd.exe", "powershell"])
@@ -423,7 +447,7 @@ impl Judge {
             }
             if WRITES.contains(&name) || WRITES.contains(&last) {
                 if let Some(target) = call.targets(scan, env).first() {
-                    self.judge_write(&Arg::new(target), env, "program");
+                    self.judge_write(&Arg::new(target), env);
                 }
                 continue;
             }
@@ -432,7 +456,7 @@ impl Judge {
             {
                 let targets = call.targets(scan, env);
                 if let Some(target) = targets.get(1) {
-                    self.judge_write(&Arg::new(target), env, "program");
+                    self.judge_write(&Arg::new(target), env);
                 }
                 if matches!(last, "move" | "rename" | "renameSync" | "replace" | "mv")
                     && let Some(source) = targets.first()
@@ -468,7 +492,7 @@ impl Judge {
                         } else {
                             first
                         };
-                        self.judge_write(&Arg::new(&target), env, "program");
+                        self.judge_write(&Arg::new(&target), env);
                     }
                     (None, Language::Perl) => {
                         for value in &values {
@@ -476,13 +500,12 @@ impl Judge {
                                 self.judge_write(
                                     &Arg::new(target.trim_start_matches('>').trim()),
                                     env,
-                                    "program",
                                 );
                             } else if let Some(script) =
                                 value.strip_prefix('|').or_else(|| value.strip_suffix('|'))
                             {
                                 let mut inner = env.clone();
-                                self.payload(&script.to_owned(), &mut inner, Flow::unknown());
+                                self.payload(script, &mut inner, Flow::unknown());
                             }
                         }
                     }
@@ -491,7 +514,7 @@ impl Judge {
             }
             "write_text" | "write_bytes" => {
                 if let Some(target) = call.subject(scan, env) {
-                    self.judge_write(&Arg::new(&target), env, "program");
+                    self.judge_write(&Arg::new(&target), env);
                 }
             }
             "unlink" | "rmdir" | "rename" | "replace"
@@ -509,7 +532,7 @@ impl Judge {
                     .find(|it| it.starts_with('0') && it.len() >= 3);
                 if let Some(digits) = digits {
                     let mode = digits.trim_start_matches("0o").trim_start_matches('0');
-                    self.chmod_mode(mode, env);
+                    self.mode(&Arg::new(mode));
                 }
             }
             "kill" => {
@@ -528,19 +551,17 @@ impl Judge {
                 }
             }
             "execute" | "executescript" | "executemany" | "query" | "do" | "prepare" | "raw" => {
+                let mut changes = false;
                 for value in call.values(scan, env) {
-                    self.sql(&value);
+                    changes |= self.sql(&value);
+                }
+                let files = scan.pieces.iter().filter(|it| it.text.contains("state.db"));
+                for file in files.filter(|_| changes) {
+                    self.judge_write(&Arg::new(&expand_home(&file.text, env)), env);
                 }
             }
             _ => {}
         }
-    }
-
-    fn chmod_mode(&mut self, mode: &str, env: &Env) {
-        let argv = self.argv.clone();
-        let mode = Arg::new(mode);
-        self.program_mode(&mode, env);
-        self.argv = argv;
     }
 
     /// A program that the program starts.
@@ -868,11 +889,14 @@ impl Scan<'_> {
             let last = word.rsplit(['.', ':']).next().unwrap_or(word);
             match word {
                 "Path.home" | "pathlib.Path.home" | "os.homedir" | "Dir.home" | "homedir"
-                | "process.env.HOME" | "Deno.env.get" | "require"
-                    if word != "require" =>
-                {
+                | "process.env.HOME" => {
                     out.push_str(&home);
                     rest = rest.strip_prefix("()").unwrap_or(rest);
+                }
+                _ if last == "homedir" => out.push_str(&home),
+                "require" => {
+                    texts.next();
+                    rest = rest.split_once(')').map_or(rest, |(_, rest)| rest);
                 }
                 "os.environ" | "os.getenv" | "os.environ.get" | "ENV" | "getenv"
                 | "process.env" | "$ENV" | "ENV.fetch" | "$_SERVER" | "$_ENV" => {
@@ -1119,7 +1143,7 @@ fn arguments(code: &str) -> Vec<&str> {
 }
 
 /// Names that are set to a text once: `x = "/"`.
-fn constants(pieces: &[Piece], language: Language, env: &Env) -> HashMap<String, String> {
+fn constants(pieces: &[Piece], env: &Env) -> HashMap<String, String> {
     let mut names = HashMap::new();
     for piece in pieces {
         let before = piece.before.trim_end().trim_end_matches(['r', 'b', 'f']).trim_end();
@@ -1137,7 +1161,6 @@ fn constants(pieces: &[Piece], language: Language, env: &Env) -> HashMap<String,
             names.insert(name.to_owned(), expand_home(&text, env));
         }
     }
-    let _ = language;
     names
 }
 

@@ -139,7 +139,7 @@ impl Judge {
                 )
             {
                 let mut inner = env.clone();
-                self.payload(&part.to_owned(), &mut inner, Flow::unknown());
+                self.payload(part, &mut inner, Flow::unknown());
             }
         }
         self.argv = shown;

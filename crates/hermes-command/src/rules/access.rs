@@ -40,96 +40,89 @@ impl Judge {
                     );
                 }
             }
-            "setcap" => {
-                if !args.iter().any(|it| matches!(it.marked.as_str(), "-r" | "-v" | "-q" | "-h"))
-                    && !args.is_empty()
-                {
-                    self.find(
-                        "capabilities",
-                        Category::Permission,
-                        false,
-                        "Gives a program rights of the administrator.",
-                    );
-                }
+            "setcap"
+                if !args
+                    .iter()
+                    .any(|it| matches!(it.marked.as_str(), "-r" | "-v" | "-q" | "-h"))
+                    && !args.is_empty() =>
+            {
+                self.find(
+                    "capabilities",
+                    Category::Permission,
+                    false,
+                    "Gives a program rights of the administrator.",
+                );
             }
             "iptables" | "ip6tables" | "ebtables" => {
                 let has =
                     |wanted: &[&str]| args.iter().any(|it| wanted.contains(&it.marked.as_str()));
-                if has(&["-F", "--flush", "-X", "--delete-chain"]) {
-                    self.firewall();
-                } else if has(&["-P", "--policy"]) && has(&["ACCEPT"]) {
+                let opens = has(&["-P", "--policy"]) && has(&["ACCEPT"]);
+                if opens || has(&["-F", "--flush", "-X", "--delete-chain"]) {
                     self.firewall();
                 }
             }
-            "nft" => {
-                if args.iter().any(|it| it.is("flush"))
+            "nft"
+                if (args.iter().any(|it| it.is("flush"))
                     || (args.iter().any(|it| it.is("delete"))
-                        && args.iter().any(|it| it.is("table") || it.is("chain")))
-                {
-                    self.firewall();
-                }
+                        && args.iter().any(|it| it.is("table") || it.is("chain")))) =>
+            {
+                self.firewall();
             }
-            "ufw" => {
+            "ufw"
                 if args.iter().any(|it| matches!(it.marked.as_str(), "disable" | "reset"))
-                    && !args.iter().any(|it| it.is("--dry-run"))
-                {
-                    self.firewall();
-                }
+                    && !args.iter().any(|it| it.is("--dry-run")) =>
+            {
+                self.firewall();
             }
-            "pfctl" => {
-                if args.iter().any(|it| matches!(it.marked.as_str(), "-d" | "-F")) {
-                    self.firewall();
-                }
+            "pfctl" if args.iter().any(|it| matches!(it.marked.as_str(), "-d" | "-F")) => {
+                self.firewall();
             }
-            "firewall-cmd" => {
-                if args
-                    .iter()
-                    .any(|it| it.is("--panic-off") || it.starts_with("--set-default-zone=trusted"))
-                {
-                    self.firewall();
-                }
+            "firewall-cmd"
+                if args.iter().any(|it| {
+                    it.is("--panic-off") || it.starts_with("--set-default-zone=trusted")
+                }) =>
+            {
+                self.firewall();
             }
-            "setenforce" => {
-                if args
-                    .first()
-                    .is_some_and(|it| it.is("0") || it.marked.eq_ignore_ascii_case("permissive"))
-                {
-                    self.protection();
-                }
+            "setenforce"
+                if args.first().is_some_and(|it| {
+                    it.is("0") || it.marked.eq_ignore_ascii_case("permissive")
+                }) =>
+            {
+                self.protection();
             }
             "aa-disable" | "aa-teardown" => self.protection(),
-            "csrutil" | "spctl" => {
+            "csrutil" | "spctl"
                 if args.iter().any(|it| {
                     matches!(
                         it.marked.as_str(),
                         "disable" | "--master-disable" | "--global-disable"
                     )
-                }) {
-                    self.protection();
-                }
+                }) =>
+            {
+                self.protection();
             }
-            "auditctl" => {
-                if args.iter().any(|it| it.is("-D"))
-                    || args.windows(2).any(|it| matches!(it, [a, b] if a.is("-e") && b.is("0")))
-                {
-                    self.protection();
-                }
+            "auditctl"
+                if (args.iter().any(|it| it.is("-D"))
+                    || args
+                        .windows(2)
+                        .any(|it| matches!(it, [a, b] if a.is("-e") && b.is("0")))) =>
+            {
+                self.protection();
             }
-            "history" => {
-                if args.iter().any(|it| it.is_option() && it.marked.contains('c')) {
-                    self.find(
-                        "history_cleared",
-                        Category::Other,
-                        false,
-                        "Removes the record of what was run.",
-                    );
-                }
+            "history" if args.iter().any(|it| it.is_option() && it.marked.contains('c')) => {
+                self.find(
+                    "history_cleared",
+                    Category::Other,
+                    false,
+                    "Removes the record of what was run.",
+                );
             }
             "usermod" | "useradd" | "userdel" | "groupdel" | "groupmod" | "adduser" | "deluser"
             | "chpasswd" | "newusers" | "gpasswd" | "chsh" | "passwd" => {
                 let shows =
                     args.iter().any(|it| matches!(it.marked.as_str(), "-S" | "--status" | "-D"));
-                if !shows && !(name == "passwd" && args.is_empty()) {
+                if !(shows || name == "passwd" && args.is_empty()) {
                     self.find(
                         "accounts",
                         Category::Other,
@@ -182,7 +175,7 @@ impl Judge {
             && let Some((mode, rest)) = operands.split_first()
         {
             operands = rest;
-            self.mode(mode, rest, is_recursive, env);
+            self.mode(mode);
         }
         if is_recursive {
             self.owned_root(
@@ -194,8 +187,7 @@ impl Judge {
     }
 
     /// A mode that gives too much.
-    pub(super) fn mode(&mut self, mode: &Arg, targets: &[Arg], is_recursive: bool, env: &Env) {
-        let _ = (targets, is_recursive, env);
+    pub(crate) fn mode(&mut self, mode: &Arg) {
         let text = mode.text();
         let digits = text.trim_start_matches(['=', '+']).trim_start_matches('0');
         let (mut is_open, mut is_set) = (false, false);
@@ -239,11 +231,6 @@ impl Judge {
                 "Lets every user of the machine change files.",
             );
         }
-    }
-
-    /// The mode in a call of a program.
-    pub(crate) fn program_mode(&mut self, mode: &Arg, env: &Env) {
-        self.mode(mode, &[], false, env);
     }
 
     fn chown(&mut self, name: &str, args: &[Arg], env: &Env) {

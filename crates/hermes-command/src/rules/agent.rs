@@ -49,15 +49,13 @@ impl Judge {
                     "Stops or restarts the agent's gateway, and every agent in it.",
                 );
             }
-            ("update" | "uninstall" | "upgrade", _) => {
-                if !texts.contains(&"--check") {
-                    self.find(
-                        "agent_update",
-                        Category::SelfHarm,
-                        false,
-                        "Replaces or removes the agent's own program, and restarts it.",
-                    );
-                }
+            ("update" | "uninstall" | "upgrade", _) if !texts.contains(&"--check") => {
+                self.find(
+                    "agent_update",
+                    Category::SelfHarm,
+                    false,
+                    "Replaces or removes the agent's own program, and restarts it.",
+                );
             }
             ("config", "set" | "unset" | "edit") => {
                 let key = third.trim().to_ascii_lowercase();
@@ -73,7 +71,7 @@ impl Judge {
                     "skills.guard_agent_created",
                 ];
                 if guarded.iter().any(|it| key == *it || key.starts_with(&format!("{it}.")))
-                    || !words.get(2).is_none_or(|it| !it.contains('\u{F8FF}'))
+                    || words.get(2).is_some_and(|it| it.contains('\u{F8FF}'))
                 {
                     self.find(
                         "agent_settings",
@@ -103,10 +101,5 @@ impl Judge {
             }
             _ => {}
         }
-    }
-
-    /// Other programs that start or stop the agent.
-    pub(super) fn agent_by_name(&mut self, name: &str, args: &[Arg]) {
-        let _ = (name, args);
     }
 }

@@ -4,7 +4,7 @@ use crate::Category;
 use crate::env::Env;
 use crate::judge::Judge;
 use crate::options::{Options, Spec};
-use crate::path::{Device, resolve};
+use crate::path::Device;
 use crate::value::Arg;
 
 impl Judge {
@@ -264,7 +264,12 @@ impl Judge {
                 }
             }
             "diskpart" => {
-                self.find("partition_table", formats, false, "Changes the partitions of a machine.")
+                self.find(
+                    "partition_table",
+                    formats,
+                    false,
+                    "Changes the partitions of a machine.",
+                );
             }
             "tune2fs" | "resize2fs" | "xfs_repair" | "e2fsck" | "fsck" => {}
             "blkdiscard" => self.on_devices(
@@ -360,7 +365,6 @@ impl Judge {
                 .filter(|_| text.contains("/dev") || !it.is_option())
         });
         let has_disk = devices.into_iter().any(|it| it == Device::Disk);
-        let _ = resolve;
         self.find(rule, category, has_disk, why);
     }
 }

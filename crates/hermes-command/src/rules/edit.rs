@@ -6,13 +6,13 @@ use crate::judge::Judge;
 use crate::options::{Options, Spec};
 use crate::path::{Loss, resolve};
 use crate::value::{Arg, Flow, Taint};
-use crate::wrap::{Io, join};
+use crate::wrap::Io;
 
 impl Judge {
     /// Programs that change files in place.
     pub(super) fn edit(&mut self, name: &str, args: &[Arg], env: &mut Env, io: &Io) {
         match name {
-            "sed" | "gsed" => self.sed(args, env, io),
+            "sed" | "gsed" => self.sed(args, env),
             "jq" | "yq" | "sd" | "crudini" => {
                 let in_place = name == "sd"
                     || args.iter().any(|it| {
@@ -25,13 +25,13 @@ impl Judge {
                     for file in
                         args.iter().skip(usize::from(name == "sd") * 2).filter(|it| !it.is_option())
                     {
-                        self.judge_write(file, env, "edit");
+                        self.judge_write(file, env);
                     }
                 }
             }
             "dos2unix" | "unix2dos" => {
                 for file in args.iter().filter(|it| !it.is_option()) {
-                    self.judge_write(file, env, "edit");
+                    self.judge_write(file, env);
                 }
             }
             "less" | "more" => {
@@ -63,8 +63,7 @@ impl Judge {
         self.payload(text, &mut inner, Flow::unknown());
     }
 
-    fn sed(&mut self, args: &[Arg], env: &mut Env, io: &Io) {
-        let _ = io;
+    fn sed(&mut self, args: &[Arg], env: &mut Env) {
         // `-i` has its value in the same word only; so has `-l`.
         let mut in_place = false;
         let mut words = Vec::new();
@@ -97,7 +96,7 @@ impl Judge {
         }
         if in_place {
             for file in files {
-                self.judge_write(file, env, "edit");
+                self.judge_write(file, env);
             }
         }
         for script in scripts {
@@ -121,7 +120,7 @@ impl Judge {
             if let Some(rest) = line.strip_prefix(['w', 'W']) {
                 let file = rest.trim();
                 if rest.starts_with(' ') || file.starts_with('/') {
-                    self.judge_write(&Arg::new(file), env, "edit");
+                    self.judge_write(&Arg::new(file), env);
                 }
             } else if let Some(rest) = line.strip_prefix("e ") {
                 let rest = rest.to_owned();
@@ -129,15 +128,12 @@ impl Judge {
             } else if let Some(rest) = line.strip_prefix('s')
                 && let Some(delimiter) = rest.chars().next().filter(|it| !it.is_alphanumeric())
             {
-                let mut parts =
-                    rest.get(delimiter.len_utf8()..).unwrap_or_default().splitn(3, delimiter);
-                let (_, replacement, flags) = (
-                    parts.next(),
-                    parts.next().unwrap_or_default(),
-                    parts.next().unwrap_or_default(),
-                );
+                let body = rest.get(delimiter.len_utf8()..).unwrap_or_default();
+                let parts = crate::print::delimited(body, delimiter, 3);
+                let part = |at: usize| parts.get(at).map(String::as_str).unwrap_or_default();
+                let (replacement, flags) = (part(1), part(2));
                 if let Some((_, file)) = flags.split_once("w ") {
-                    self.judge_write(&Arg::new(file.trim()), env, "edit");
+                    self.judge_write(&Arg::new(file.trim()), env);
                 }
                 let letters = flags.split_whitespace().next().unwrap_or_default();
                 if letters.contains('e')
@@ -197,7 +193,7 @@ impl Judge {
             if let Some(rest) = command.strip_prefix("w").or_else(|| command.strip_prefix("sav")) {
                 let file = rest.trim_start_matches(['r', 'i', 't', 'e', '!', 'q', 'a', 'v']).trim();
                 if !file.is_empty() && rest.contains(' ') && !file.starts_with('!') {
-                    self.judge_write(&Arg::new(file), env, "edit");
+                    self.judge_write(&Arg::new(file), env);
                 }
             }
             writes |= command.starts_with("wq")
@@ -210,7 +206,7 @@ impl Judge {
         }
         if writes {
             for file in options.operands.iter().filter(|it| !it.starts_with("+")) {
-                self.judge_write(file, env, "edit");
+                self.judge_write(file, env);
             }
         }
     }
@@ -243,10 +239,20 @@ impl Judge {
         }
         if options.values("i", "include").iter().any(|it| it.is("inplace")) {
             for file in files {
-                self.judge_write(file, env, "edit");
+                self.judge_write(file, env);
             }
         }
         for script in scripts {
+            let compact: String = script.split_whitespace().collect();
+            for set in options.values("v", "assign") {
+                let Some((name, value)) = set.marked.split_once('=') else { continue };
+                let runs =
+                    [format!("system({name}"), format!("{name}|getline"), format!("|{name}")];
+                if runs.iter().any(|it| compact.contains(it.as_str())) {
+                    let value = crate::value::plain(value);
+                    self.script(&value, env);
+                }
+            }
             self.awk_script(&script, env, &io.stdin);
         }
     }
@@ -260,7 +266,11 @@ impl Judge {
                 .get(index + 1)
                 .map_or(piece.rest.as_str(), |it| it.before.as_str())
                 .trim_start();
-            let text = crate::expand::unescape(&piece.text, crate::expand::Escapes::Ansi);
+            let mut text = crate::expand::unescape(&piece.text, crate::expand::Escapes::Ansi);
+            // Texts beside each other are one.
+            for next in pieces.iter().skip(index + 1).take_while(|it| it.before.trim().is_empty()) {
+                text.push_str(&crate::expand::unescape(&next.text, crate::expand::Escapes::Ansi));
+            }
             let is_system = before.ends_with("system(") || before.ends_with("system (");
             let is_piped =
                 (before.ends_with('|') && !before.ends_with("||")) || before.ends_with("|&");
@@ -288,7 +298,7 @@ impl Judge {
                 && (before.contains("print")
                     || pieces.iter().take(index).any(|it| it.before.contains("print")));
             if is_written {
-                self.judge_write(&Arg::new(&text), env, "awk");
+                self.judge_write(&Arg::new(&text), env);
             }
         }
         let bare = script.replace(' ', "");
@@ -311,7 +321,7 @@ impl Judge {
             "tee" | "sponge" => {
                 let options = Options::parse(args, Spec::default());
                 for file in &options.operands {
-                    self.judge_write(file, env, "tee");
+                    self.judge_write(file, env);
                     let path = resolve(file, env);
                     let is_network =
                         path.path.starts_with("/dev/tcp/") || path.path.starts_with("/dev/udp/");
@@ -331,7 +341,7 @@ impl Judge {
                     if name == "truncate" && file.marked.is_empty() {
                         continue;
                     }
-                    self.judge_write(file, env, name);
+                    self.judge_write(file, env);
                 }
                 if name == "chattr" {
                     for arg in args.iter().filter(|it| it.is_option()).chain(&options.operands) {
@@ -371,16 +381,16 @@ impl Judge {
                 );
                 if let Some(folder) = options.value("d", "directory") {
                     let path = resolve(folder, env);
-                    self.judge_path(&path, "patch", false);
+                    self.judge_path(&path, false);
                 }
                 for file in options.operands.first().into_iter().chain(options.value("o", "output"))
                 {
-                    self.judge_write(file, env, "patch");
+                    self.judge_write(file, env);
                 }
             }
             "xxd" => {
                 if let Some(file) = Options::parse(args, Spec::new("lscog", &[])).operands.get(1) {
-                    self.judge_write(file, env, "xxd");
+                    self.judge_write(file, env);
                 }
             }
             "base64" | "gzip" => {}
@@ -402,7 +412,7 @@ impl Judge {
                     ),
                 );
                 if let Some(file) = options.value("o", "output") {
-                    self.judge_write(&file.clone(), env, "sort");
+                    self.judge_write(&file.clone(), env);
                 }
                 if let Some(text) = options.value("", "compress-program").map(Arg::text) {
                     self.script(&text, env);
@@ -423,7 +433,7 @@ impl Judge {
                 for file in
                     options.values("", "out").into_iter().chain(options.values("", "keyout"))
                 {
-                    self.judge_write(&file.clone(), env, "openssl");
+                    self.judge_write(&file.clone(), env);
                     let path = resolve(file, env);
                     if args.iter().any(|it| it.is("-d")) {
                         env.write(&path.path, &Flow::tainted(Taint::DECODED), false);
@@ -435,9 +445,7 @@ impl Judge {
                     (it.is_option() && (it.is("-w") || it.is("--write")))
                         || (!it.is_option() && it.marked.contains('='))
                 }) || args.iter().any(|it| it.is("-p") || it.is("--system"));
-                let is_sysrq = args.iter().any(|it| it.marked.contains("sysrq"));
                 if sets && !args.iter().any(|it| it.is("-n")) {
-                    let _ = is_sysrq;
                     self.find(
                         "kernel_settings",
                         Category::SystemConfigOverwrite,
@@ -468,7 +476,7 @@ impl Judge {
                     && !reads
                     && file.starts_with("/etc/")
                 {
-                    self.judge_write(&file, env, "ssh-keygen");
+                    self.judge_write(&file, env);
                 }
             }
             "rg" | "ag" | "man" => {
@@ -573,7 +581,7 @@ impl Judge {
                     }
                 }
                 if let Some(file) = options.operands.first() {
-                    self.judge_write(file, env, "zip");
+                    self.judge_write(file, env);
                 }
             }
             "cpio" | "bsdcpio" | "pax" => {
@@ -669,7 +677,7 @@ impl Judge {
             }
         }
         if creates && let Some(file) = options.value("f", "file").filter(|it| !it.is("-")) {
-            self.judge_write(&file.clone(), env, "tar");
+            self.judge_write(&file.clone(), env);
         }
         if options.long("remove-files", 5) {
             for target in &options.operands {
@@ -704,8 +712,7 @@ impl Judge {
             let why = format!("Unpacks files into {}, over those of the system.", path.path);
             self.find("unpacked_into_system", Category::SystemConfigOverwrite, false, why);
         } else {
-            self.judge_path(&path, "unpack", false);
+            self.judge_path(&path, false);
         }
-        let _ = join;
     }
 }

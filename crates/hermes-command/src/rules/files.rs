@@ -6,17 +6,16 @@ use crate::judge::{Judge, Via};
 use crate::options::{Options, Spec};
 use crate::path::{Device, Guarded, Loss, Target, resolve};
 use crate::value::{Arg, Flow, HOLE, Taint};
-use crate::wrap::Io;
 
 impl Judge {
     /// A file that something writes to.
-    pub(crate) fn judge_write(&mut self, target: &Arg, env: &Env, how: &str) {
+    pub(crate) fn judge_write(&mut self, target: &Arg, env: &Env) {
         let path = resolve(target, env);
-        self.judge_path(&path, how, false);
+        self.judge_path(&path, false);
     }
 
     /// A path that is written, or removed.
-    pub(crate) fn judge_path(&mut self, path: &Target, how: &str, is_removed: bool) -> bool {
+    pub(crate) fn judge_path(&mut self, path: &Target, is_removed: bool) -> bool {
         let Some(guard) = path.guarded(&self.homes) else { return false };
         let shown = path.path.replace(HOLE, "$?");
         let does = if is_removed { "Removes" } else { "Writes to" };
@@ -71,7 +70,6 @@ impl Judge {
                 format!("{does} {shown}, a file of secrets."),
             ),
         }
-        let _ = how;
         true
     }
 
@@ -82,7 +80,7 @@ impl Judge {
             let why = format!("Removes {} or what is in it.", path.path);
             self.find("delete_protected", Category::RecursiveDelete, false, why);
         } else {
-            self.judge_path(&path, "delete", true);
+            self.judge_path(&path, true);
         }
     }
 
@@ -153,7 +151,7 @@ impl Judge {
                             );
                         }
                         None => {
-                            self.judge_path(&path, "shred", true);
+                            self.judge_path(&path, true);
                             let is_all = path.loss(env, &self.homes) == Loss::All;
                             self.find(
                                 "shred",
@@ -254,7 +252,7 @@ impl Judge {
                 _ => {
                     let guard = path.guarded(&self.homes);
                     if !matches!(guard, None | Some(Guarded::Device(_))) {
-                        self.judge_path(&path, "move", true);
+                        self.judge_path(&path, true);
                     }
                 }
             }
@@ -262,7 +260,7 @@ impl Judge {
     }
 
     /// Copies onto a target.
-    pub(super) fn copy(&mut self, name: &str, args: &[Arg], env: &mut Env, io: &Io) {
+    pub(super) fn copy(&mut self, name: &str, args: &[Arg], env: &mut Env) {
         let spec = match name {
             "rsync" => Spec::new(
                 "efTBM",
@@ -308,11 +306,11 @@ impl Judge {
         if matches!(name, "install" | "ginstall") {
             if let Some(mode) = options.value("m", "mode") {
                 let mode = mode.clone();
-                self.mode(&mode, &[], false, env);
+                self.mode(&mode);
             }
             if options.has("d") || options.long("directory", 1) {
                 for target in &options.operands {
-                    self.judge_write(target, env, "install");
+                    self.judge_write(target, env);
                 }
                 return;
             }
@@ -340,7 +338,7 @@ impl Judge {
                         let path = resolve(target, env);
                         let is_all = path.loss(env, &self.homes) == Loss::All;
                         if path.is_agent(&self.homes) {
-                            self.judge_path(&path, "rsync", true);
+                            self.judge_path(&path, true);
                         }
                         self.find(
                             rule,
@@ -381,7 +379,6 @@ impl Judge {
             Some(source) if name != "ln" => self.file(source, env),
             _ => Flow::unknown(),
         };
-        let _ = io;
         let path = resolve(&target, env);
         if flow.is_known() || flow.taint.has(Taint::FETCHED | Taint::DECODED) {
             env.write(&path.path, &flow, false);
@@ -395,7 +392,7 @@ impl Judge {
             return;
         }
         let before = self.found();
-        self.judge_path(&path, "copy", false);
+        self.judge_path(&path, false);
         if self.found() > before && !is_folder && path.guarded(&self.homes).is_some() {
             return;
         }
@@ -415,7 +412,7 @@ impl Judge {
                 || sources.len() > 1
                 || path.loss(env, &self.homes) == Loss::All;
             if guard.is_some() && looks_like_folder {
-                self.judge_path(&inside, "copy", false);
+                self.judge_path(&inside, false);
                 return;
             }
         }
@@ -424,7 +421,7 @@ impl Judge {
     pub(super) fn dd(&mut self, name: &str, args: &[Arg], env: &mut Env) {
         if name == "ddrescue" {
             if let Some(target) = Options::parse(args, Spec::new("bcimoKsr", &[])).operands.get(1) {
-                self.judge_write(target, env, "dd");
+                self.judge_write(target, env);
             }
             return;
         }
@@ -437,7 +434,7 @@ impl Judge {
         for arg in args {
             if let Some(file) = arg.marked.strip_prefix("of=") {
                 let target = arg.with(file);
-                self.judge_write(&target, env, "dd");
+                self.judge_write(&target, env);
                 let path = resolve(&target, env);
                 env.write(&path.path, &source, false);
             }

@@ -95,7 +95,7 @@ impl Judge {
                 }
                 "-fprint" | "-fprint0" | "-fprintf" | "-fls" => {
                     if let Some(file) = args.get(at) {
-                        self.judge_write(file, env, "find");
+                        self.judge_write(file, env);
                     }
                     at += 1;
                 }
@@ -119,7 +119,7 @@ impl Judge {
         let path = resolve(start, env);
         let is_all = !is_narrow && path.loss(env, &self.homes) == Loss::All;
         if path.is_agent(&self.homes) {
-            self.judge_path(&path, "find", true);
+            self.judge_path(&path, true);
         }
         self.find(
             rule,
@@ -158,8 +158,7 @@ impl Judge {
         }
     }
 
-    pub(crate) fn fd(&mut self, args: &[Arg], env: &mut Env, io: &Io) -> Inner {
-        let _ = io;
+    pub(crate) fn fd(&mut self, args: &[Arg], env: &mut Env) -> Inner {
         let at = args
             .iter()
             .position(|it| matches!(it.marked.as_str(), "-x" | "-X" | "--exec" | "--exec-batch"));
@@ -230,7 +229,7 @@ fn is_narrowed(args: &[Arg]) -> bool {
                     .map_or(rest.len(), |it| it + 1);
             }
             "-type" | "-xtype" | "-mindepth" | "-maxdepth" | "-regextype" | "-fprint" | "-fls" => {
-                at += 1
+                at += 1;
             }
             // A name that everything has, and sizes and times that everything has.
             "-name" | "-iname" | "-path" | "-wholename"
@@ -238,12 +237,12 @@ fn is_narrowed(args: &[Arg]) -> bool {
                     .get(at)
                     .is_some_and(|it| matches!(it.text().as_str(), "*" | "**" | "?*")) =>
             {
-                at += 1
+                at += 1;
             }
             "-regex"
                 if args.get(at).is_some_and(|it| matches!(it.text().as_str(), ".*" | "^.*$")) =>
             {
-                at += 1
+                at += 1;
             }
             _ if BROAD.contains(&text)
                 || text == "-delete"

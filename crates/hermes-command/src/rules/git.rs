@@ -22,10 +22,6 @@ impl Judge {
                 self.git_setting(key, value, env);
             }
         }
-        for path in options.values("", "git-dir") {
-            let path = crate::path::resolve(path, env);
-            let _ = path;
-        }
         let Some((verb, rest)) = options.operands.split_first() else { return };
         let verb = verb.text();
         let alias = options.values("c", "").iter().find_map(|it| {
@@ -80,13 +76,8 @@ impl Judge {
             return;
         }
         match verb {
-            "reset" => {
-                if starts("--hard", 3) {
-                    self.rewrites(
-                        "git_reset_hard",
-                        "Throws away every change that isn't committed.",
-                    );
-                }
+            "reset" if starts("--hard", 3) => {
+                self.rewrites("git_reset_hard", "Throws away every change that isn't committed.");
             }
             "push" => self.git_push(args),
             "clean" => {
@@ -164,24 +155,22 @@ impl Judge {
                     self.rewrites("git_discard", "Throws away changes that aren't committed.");
                 }
             }
-            "stash" => {
+            "stash"
                 if words
                     .iter()
                     .find(|it| !it.starts_with('-'))
-                    .is_some_and(|it| matches!(*it, "drop" | "clear"))
-                {
-                    self.rewrites("git_stash_drop", "Throws away changes that were put aside.");
-                }
+                    .is_some_and(|it| matches!(*it, "drop" | "clear")) =>
+            {
+                self.rewrites("git_stash_drop", "Throws away changes that were put aside.");
             }
-            "reflog" => {
+            "reflog"
                 if words.first().is_some_and(|it| matches!(*it, "expire" | "delete" | "drop"))
-                    && !has(&["-n", "--dry-run"])
-                {
-                    self.rewrites(
-                        "git_reflog",
-                        "Forgets where branches were, the last way back to lost commits.",
-                    );
-                }
+                    && !has(&["-n", "--dry-run"]) =>
+            {
+                self.rewrites(
+                    "git_reflog",
+                    "Forgets where branches were, the last way back to lost commits.",
+                );
             }
             "gc" | "prune" | "repack" => {
                 let now = words.iter().any(|it| {
@@ -213,19 +202,12 @@ impl Judge {
                     ) && let Some(text) = words.get(index + 1)
                     {
                         let mut inner = env.clone();
-                        self.payload(&(*text).to_owned(), &mut inner, Flow::unknown());
+                        self.payload(text, &mut inner, Flow::unknown());
                     }
                 }
             }
-            "update-ref" => {
-                if has(&["-d", "--delete", "--stdin"]) && has(&["-d", "--delete"]) {
-                    self.rewrites("git_update_ref", "Deletes a reference to commits.");
-                }
-            }
-            "tag" => {
-                let options =
-                    Options::parse(args, Spec::new("mFu", &["message", "file", "local-user"]));
-                let _ = options;
+            "update-ref" if has(&["-d", "--delete", "--stdin"]) && has(&["-d", "--delete"]) => {
+                self.rewrites("git_update_ref", "Deletes a reference to commits.");
             }
             "worktree" => {
                 let options = Options::parse(args, Spec::default());
@@ -258,10 +240,8 @@ impl Judge {
                     _ => {}
                 }
             }
-            "read-tree" => {
-                if has(&["--reset"]) && has(&["-u"]) {
-                    self.rewrites("git_discard", "Throws away changes that aren't committed.");
-                }
+            "read-tree" if has(&["--reset"]) && has(&["-u"]) => {
+                self.rewrites("git_discard", "Throws away changes that aren't committed.");
             }
             "checkout-index" => {
                 let options = Options::parse(args, Spec::default());
@@ -281,11 +261,9 @@ impl Judge {
                     );
                 }
             }
-            "bisect" => {
-                if words.first() == Some(&"run") {
-                    let inner: Vec<Arg> = args.get(1..).unwrap_or_default().to_vec();
-                    self.for_plain(inner, env);
-                }
+            "bisect" if words.first() == Some(&"run") => {
+                let inner: Vec<Arg> = args.get(1..).unwrap_or_default().to_vec();
+                self.for_plain(inner, env);
             }
             "rebase" => {
                 let options =
@@ -339,15 +317,12 @@ impl Judge {
                     self.rewrites("git_discard", "Overwrites local branches.");
                 }
             }
-            "remote" => {
-                let _ = words;
-            }
             _ => {}
         }
     }
 
     fn for_plain(&mut self, argv: Vec<Arg>, env: &mut Env) {
-        let _ = self.apart(argv, crate::judge::Via::Shell, env, Flow::unknown());
+        self.apart(argv, crate::judge::Via::Shell, env, Flow::unknown());
     }
 
     fn git_push(&mut self, args: &[Arg]) {
@@ -505,6 +480,7 @@ fn is_plain_program(value: &str) -> bool {
 }
 
 fn is_everything(path: &str) -> bool {
+    let path = crate::value::plain(path);
     let path = path.trim_end_matches('/');
     matches!(path, "." | "*" | "./*" | ":" | ":." | ".." | "./." | "**" | ":(top)")
         || path == ":/"

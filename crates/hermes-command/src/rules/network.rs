@@ -5,7 +5,6 @@ use crate::env::Env;
 use crate::judge::Judge;
 use crate::options::{Options, Spec};
 use crate::path::resolve;
-use crate::print::is_fetcher;
 use crate::value::{Arg, Flow, Taint};
 use crate::wrap::Io;
 
@@ -143,10 +142,11 @@ impl Judge {
             }
             "nc" | "ncat" | "netcat" | "nc.openbsd" | "nc.traditional" | "socat" | "telnet"
             | "pwncat" | "cryptcat" => self.netcat(name, args, env, io),
-            "openssl" if args.first().is_some_and(|it| it.is("s_client")) => {
-                if self.leaks(io.stdin.taint) {
-                    self.exfiltration();
-                }
+            "openssl"
+                if args.first().is_some_and(|it| it.is("s_client"))
+                    && self.leaks(io.stdin.taint) =>
+            {
+                self.exfiltration();
             }
             "mail" | "mailx" | "sendmail" | "mutt" | "msmtp" | "swaks" | "ftp" | "tftp"
             | "lftp" | "sftp" | "croc" | "wormhole" | "magic-wormhole" | "transfer" | "dig"
@@ -208,7 +208,6 @@ impl Judge {
         if io.is_network && crate::interp::language(name).is_some() {
             self.reverse_shell();
         }
-        let _ = is_fetcher;
     }
 
     /// Operands that are secret files, for programs that upload.
@@ -282,7 +281,7 @@ impl Judge {
             .chain(options.values("", "cookie-jar"))
             .chain(options.values("", "trace"))
         {
-            self.judge_write(&file.clone(), env, "curl");
+            self.judge_write(&file.clone(), env);
         }
         if (options.has("O")
             || options.long("remote-name", 8)
@@ -329,7 +328,7 @@ impl Judge {
         if file.is("-") || file.is("/dev/stdout") {
             return;
         }
-        self.judge_write(file, env, "download");
+        self.judge_write(file, env);
         let path = resolve(file, env);
         env.write(&path.path, &Flow::tainted(Taint::FETCHED), false);
     }
@@ -379,7 +378,7 @@ impl Judge {
                     if self.file(&file, env).taint.has(Taint::SECRET) {
                         self.exfiltration();
                     }
-                    self.judge_write(&file, env, "socat");
+                    self.judge_write(&file, env);
                 }
             }
             return;

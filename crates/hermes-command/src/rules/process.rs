@@ -116,7 +116,6 @@ impl Judge {
     fn kill_pids(&mut self, args: &[Arg], io: &Io) {
         let mut at = 0;
         let mut has_signal = false;
-        let mut strong = false;
         let mut harmless = false;
         while let Some(arg) = args.get(at) {
             let text = arg.marked.as_str();
@@ -124,7 +123,6 @@ impl Judge {
                 "-l" | "-L" | "--list" | "--table" | "-V" => return,
                 "-s" | "-n" | "--signal" => {
                     let value = args.get(at + 1).map(|it| it.marked.clone()).unwrap_or_default();
-                    strong |= is_kill_signal(&value);
                     harmless |= matches!(value.as_str(), "0" | "CONT" | "SIGCONT" | "18");
                     has_signal = true;
                     at += 2;
@@ -149,7 +147,6 @@ impl Judge {
                 .or_else(|| text.strip_prefix("-s").filter(|_| text.len() > 2))
                 .or_else(|| text.strip_prefix("-n").filter(|_| text.len() > 2))
             {
-                strong |= is_kill_signal(value);
                 harmless |= value == "0";
                 has_signal = true;
                 at += 1;
@@ -157,7 +154,6 @@ impl Judge {
             }
             if !has_signal && let Some(value) = signal(text) {
                 // `kill -1` alone is a signal without a process.
-                strong |= is_kill_signal(value);
                 harmless |= matches!(value, "0" | "CONT" | "SIGCONT" | "18");
                 has_signal = true;
                 at += 1;
@@ -192,7 +188,6 @@ impl Judge {
                 self.find("kill_by_lookup", Category::SelfHarm, false, why);
             }
         }
-        let _ = (strong, io);
         if targets.is_empty() && self.via != Via::Shell && io.stdin.taint.has(Taint::AGENT) {
             self.kill_agent();
         }
@@ -246,10 +241,8 @@ impl Judge {
         };
         // `-s` of pkill is a session, of killall a signal.
         let options = Options::parse(&rest, spec);
-        if options.has("l") && name == "killall"
-            || options.long("list", 4) && name == "killall"
-            || options.has("V")
-        {
+        let lists = options.has("l") || options.long("list", 4);
+        if lists && name == "killall" || options.has("V") {
             return;
         }
         let letters = if name == "pkill" { "" } else { "s" };
@@ -292,12 +285,6 @@ impl Judge {
             self.kill_agent();
         }
         if by_user {
-            let is_root = options
-                .values("uU", "euid")
-                .iter()
-                .chain(&options.values("u", "user"))
-                .any(|it| matches!(it.marked.as_str(), "root" | "0"));
-            let _ = is_root;
             self.find("kill_user", Category::Kill, false, "Ends every process of a user.");
         } else if strong {
             self.find(

@@ -1,7 +1,6 @@
 //! Services, power and containers.
 
 use crate::Category;
-use crate::env::Env;
 use crate::judge::Judge;
 use crate::options::{Options, Spec};
 use crate::rules::process::names_agent;
@@ -50,7 +49,7 @@ impl Judge {
     }
 
     /// Programs about services. Whether the name is one of them.
-    pub(super) fn services(&mut self, name: &str, args: &[Arg], env: &mut Env) -> bool {
+    pub(super) fn services(&mut self, name: &str, args: &[Arg]) -> bool {
         let texts: Vec<&str> = args.iter().map(|it| it.marked.as_str()).collect();
         let has = |wanted: &[&str]| texts.iter().any(|it| wanted.contains(it));
         match name {
@@ -132,7 +131,7 @@ impl Judge {
             | "supervisorctl" | "monit" | "pm2" | "brew" | "rc-update" | "chkconfig"
             | "update-rc.d" | "svc" | "svcadm" | "stop" | "restart" | "rcctl" | "god" | "nssm"
             | "forever" | "net" | "sc" | "dinitctl" | "Stop-Service" => {
-                self.old_services(name, args)
+                self.old_services(name, args);
             }
             "launchctl" => {
                 let verb = texts.first().copied().unwrap_or_default();
@@ -148,7 +147,7 @@ impl Judge {
                 }
             }
             "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" => {
-                self.docker(name, args)
+                self.docker(name, args);
             }
             "kubectl" | "oc" | "k3s" | "microk8s" => self.kubectl(args),
             "helm" | "helmfile" => {
@@ -269,7 +268,6 @@ impl Judge {
             }
             _ => return false,
         }
-        let _ = env;
         true
     }
 
@@ -311,10 +309,10 @@ impl Judge {
             | "emergency"
             | "soft-reboot"
             | "suspend-then-poweroff"
-            | "default-poweroff" => {
-                if !(verb == "reboot" && options.long("help", 2)) {
-                    self.power();
-                }
+            | "default-poweroff"
+                if !(verb == "reboot" && options.long("help", 2)) =>
+            {
+                self.power();
             }
             "start" | "isolate" | "restart" | "reload-or-restart"
                 if targets.iter().any(|it| is_power(it))
@@ -499,8 +497,6 @@ impl Judge {
             verb = first.marked.as_str();
             rest = after;
         }
-        let options =
-            Options::parse(rest, Spec::new("tsf", &["time", "signal", "timeout", "filter"]));
         let forces = rest.iter().any(|it| {
             it.is("--force") || (it.is_option() && !it.starts_with("--") && it.marked.contains('f'))
         });
@@ -529,7 +525,6 @@ impl Judge {
             ("service", "scale") => texts.iter().any(|it| it.ends_with("=0")),
             _ => false,
         };
-        let _ = options;
         if is_bad {
             self.service(&texts, why);
         }

@@ -15,15 +15,12 @@ pub(crate) fn command(judge: &mut Judge, name: &str, args: &[Arg], env: &Env) ->
             .iter()
             .any(|it| it.len() >= least && prefix.starts_with(it.as_str()) && it.starts_with('-'))
     };
-    let is_slash = lower.iter().any(|it| it.starts_with('/') && it.len() <= 4);
     match name {
         "rd" | "rmdir" | "del" | "erase" | "deltree" => {
             // `rmdir /s` of Windows; `rmdir dir` elsewhere takes empty folders only.
-            let is_deep = lower
-                .iter()
-                .any(|it| it.starts_with("/s") || it.contains("/s/") || it.ends_with("/s"));
+            let is_deep = has(&["/s", "/s/q", "/q/s", "/f/s/q", "/s/f/q", "/s/q/f"]);
             let powershell = starts("-recurse", 2) || name == "deltree";
-            if !(is_deep && is_slash) && !powershell {
+            if !(is_deep || powershell) {
                 return name != "rmdir";
             }
             let is_all = args.iter().any(|it| {
@@ -55,7 +52,7 @@ pub(crate) fn command(judge: &mut Judge, name: &str, args: &[Arg], env: &Env) ->
             judge.find("format", Category::FilesystemFormat, true, "Erases a drive.");
         }
         "stop-computer" | "restart-computer" => {
-            judge.find("power", Category::ServiceControl, true, "Stops or restarts the machine.")
+            judge.find("power", Category::ServiceControl, true, "Stops or restarts the machine.");
         }
         "stop-service" | "restart-service" | "suspend-service" | "set-service" => {
             judge.find(
