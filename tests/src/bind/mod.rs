@@ -3,6 +3,7 @@
 
 mod addresses;
 mod checkpoint;
+mod commands;
 mod definitions;
 mod edit;
 mod file_tools;
@@ -31,6 +32,7 @@ pub(crate) enum Binding {
 const AREAS: &[&[(&str, Binding)]] = &[
     addresses::AREA,
     checkpoint::AREA,
+    commands::AREA,
     definitions::AREA,
     file_tools::AREA,
     edit::AREA,
