@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
 use hermes_command::{Ctx, Finding, Report, classify};
@@ -79,7 +80,7 @@ impl Approvals {
         if request.place.is_isolated() && !in_gateway {
             return Decision::approved(By::Isolation);
         }
-        let mut report = classify(command, &self.place_of(request, cx));
+        let mut report = classify(command, &self.place_of(request, cx.cwd()));
         let case = |report| Case {
             tool: &request.tool,
             text: command,
@@ -105,7 +106,7 @@ impl Approvals {
         }
         let shell = as_here_document(&request.interpreter, &request.code);
         let place = CommandRequest::new(&*request.tool, "").at(request.place.clone());
-        let report = classify(&shell, &self.place_of(&place, cx));
+        let report = classify(&shell, &self.place_of(&place, cx.cwd()));
         let case = Case {
             tool: &request.tool,
             text: &request.code,
@@ -117,8 +118,8 @@ impl Approvals {
     }
 
     /// Where a command would run, for the classifier.
-    fn place_of(&self, request: &CommandRequest, cx: &ToolContext) -> Ctx {
-        let folder = request.cwd.as_deref().unwrap_or_else(|| cx.cwd());
+    pub(crate) fn place_of(&self, request: &CommandRequest, cwd: &Path) -> Ctx {
+        let folder = request.cwd.as_deref().unwrap_or(cwd);
         let known = |name: &&str| {
             let value = self.settings.env_filled(name)?;
             Some(((*name).to_owned(), value.to_owned()))
@@ -135,10 +136,15 @@ impl Approvals {
         self.settings.env_filled("HOME").unwrap_or("/root").to_owned()
     }
 
+    /// The home folders of the user and of the agent.
+    pub(crate) fn homes(&self) -> (String, String) {
+        (self.home(), self.settings.home().to_string_lossy().into_owned())
+    }
+
     async fn run(&self, case: &Case<'_>, cx: &ToolContext) -> Decision {
         let policy = self.live.now();
         let way = self.way(cx);
-        let (home, hermes) = (self.home(), self.settings.home().to_string_lossy().into_owned());
+        let (home, hermes) = self.homes();
         let facts = Facts {
             command: case.text,
             is_script: case.is_script,

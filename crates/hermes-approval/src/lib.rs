@@ -12,6 +12,7 @@ mod gate;
 mod gateway;
 mod gateway_control;
 mod glob;
+mod inspect;
 mod keys;
 mod live;
 mod mailbox;
@@ -39,6 +40,7 @@ pub use gate::{
 };
 pub use gateway::ChatOutcome;
 pub use gateway_control::{controls_gateway, mentions_gateway_control};
+pub use inspect::{Inspected, Inspection};
 pub use keys::{is_upstream_key, key_of};
 pub use mailbox::{Mailbox, Posted};
 pub use permission::Elicitation;

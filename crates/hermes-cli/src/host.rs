@@ -36,6 +36,8 @@ pub(crate) struct Host {
     pub(crate) world: ToolsetWorld,
     /// Linked tools that were refused.
     pub(crate) refused: Vec<Rejection>,
+    /// The hooks that run at calls.
+    pub(crate) told: Hooks,
 }
 
 /// The settings alone, for commands that need no tools.
@@ -88,7 +90,8 @@ impl Host {
         ui: &Ui,
     ) -> Result<Self, Failure> {
         let mut host = Self::checked(globals, ui)?;
-        let mut extensions = Extensions::default().hooks(host.hooks(globals, ui));
+        host.told = host.hooks(globals, ui);
+        let mut extensions = Extensions::default().hooks(host.told.clone());
         match host.audit_log() {
             Ok(Some(log)) => extensions = extensions.audit(Arc::new(log)),
             Ok(None) => {}
@@ -121,7 +124,7 @@ impl Host {
         let settings = loaded.settings.clone();
         let runtime = Runtime::builder(registry).scope(scope(&settings)).settings(settings).build();
         let world = runtime.toolset_world();
-        Self { loaded, runtime, world, refused }
+        Self { loaded, runtime, world, refused, told: Hooks::none() }
     }
 
     /// The settings.

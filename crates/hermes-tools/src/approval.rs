@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hermes_approval::{Answer, Approver, Question};
+use hermes_approval::{Answer, Approver, Question, is_approval};
 use hermes_registry::{Surface, Tool, ToolContext, ToolError};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -38,8 +38,7 @@ pub(crate) fn who(tool: &Tool, cx: &ToolContext) -> Result<Who, ToolError> {
         return Ok(Who::Nobody("yolo mode"));
     }
     if cx.surface() == Surface::Cron {
-        let mode = cx.settings().get("approvals.cron_mode").and_then(Value::as_str);
-        return if mode.is_some_and(is_approve) {
+        return if cx.settings().get("approvals.cron_mode").is_some_and(is_approval) {
             Ok(Who::Nobody("approvals.cron_mode"))
         } else {
             let why =
@@ -47,7 +46,7 @@ pub(crate) fn who(tool: &Tool, cx: &ToolContext) -> Result<Who, ToolError> {
             Err(refused(tool, why))
         };
     }
-    let approver = cx.service::<dyn Approver>();
+    let approver = cx.service::<dyn Approver>().filter(|approver| approver.can_ask(cx));
     approver.map(Who::Person).ok_or_else(|| refused(tool, "there is nobody to ask"))
 }
 
@@ -103,10 +102,6 @@ fn key(tool: &str, reason: &str, rule_key: Option<&str>) -> String {
             format!("plugin_rule:{tool}:{hex}")
         }
     }
-}
-
-fn is_approve(mode: &str) -> bool {
-    ["approve", "off", "allow", "yes"].iter().any(|word| mode.trim().eq_ignore_ascii_case(word))
 }
 
 #[cfg(test)]
