@@ -128,11 +128,22 @@ pub trait Approver: Send + Sync {
     /// Asks, and waits for the answer.
     fn ask<'a>(&'a self, question: &'a Question, cx: &'a ToolContext) -> AskFuture<'a>;
 
-    /// Whether a call in this context can be asked about at all.
-    fn can_ask(&self, cx: &ToolContext) -> bool {
-        let _ = cx;
-        true
+    /// What asking would come to, without asking.
+    fn prospect(&self, question: &Question, cx: &ToolContext) -> Prospect {
+        let _ = (question, cx);
+        Prospect::Asks
     }
+}
+
+/// What asking would come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prospect {
+    /// Somebody would be asked.
+    Asks,
+    /// It is agreed to already, for this reason.
+    Agreed(&'static str),
+    /// Nobody can be asked.
+    Nobody,
 }
 
 /// A person in front of the program: a prompt of a terminal, a dialog, an editor.

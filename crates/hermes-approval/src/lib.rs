@@ -32,7 +32,9 @@ mod surface;
 mod variants;
 
 pub use allowlist::{Allowlist, EntryKind};
-pub use approver::{Answer, Approver, AskFuture, Callback, FixedAnswer, Prompter, Question};
+pub use approver::{
+    Answer, Approver, AskFuture, Callback, FixedAnswer, Prompter, Prospect, Question,
+};
 pub use comments::without_comments;
 pub use decision::{By, Decision, Outcome, Status};
 pub use gate::{

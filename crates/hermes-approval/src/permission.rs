@@ -2,7 +2,7 @@
 
 use hermes_registry::{Surface, ToolContext};
 
-use crate::approver::{Answer, Approver, AskFuture, Question};
+use crate::approver::{Answer, Approver, AskFuture, Prospect, Question};
 use crate::asking::{Reply, Way};
 use crate::audit::{self, Record};
 use crate::deciding::new_id;
@@ -43,13 +43,25 @@ impl Approver for Approvals {
         })
     }
 
-    fn can_ask(&self, cx: &ToolContext) -> bool {
+    fn prospect(&self, question: &Question, cx: &ToolContext) -> Prospect {
         let policy = self.policy();
-        cx.service::<SubAgent>().is_none_or(|_| policy.subagent_approves)
-            && match cx.surface() {
-                Surface::Cron => policy.cron_approves,
-                _ => matches!(self.way(cx), Way::Prompt(_) | Way::Notify(_) | Way::Mail),
-            }
+        if self.is_yolo || self.sessions.is_yolo(&cx.ids().session) {
+            return Prospect::Agreed("yolo mode");
+        }
+        if self.remembered(&question.key, cx).is_some() {
+            return Prospect::Agreed("an earlier answer");
+        }
+        if cx.service::<SubAgent>().is_some() {
+            return match policy.subagent_approves {
+                true => Prospect::Agreed("delegation.subagent_auto_approve"),
+                false => Prospect::Nobody,
+            };
+        }
+        match (cx.surface(), self.way(cx)) {
+            (Surface::Cron, _) if policy.cron_approves => Prospect::Agreed("approvals.cron_mode"),
+            (_, Way::Prompt(_) | Way::Notify(_) | Way::Mail) => Prospect::Asks,
+            _ => Prospect::Nobody,
+        }
     }
 }
 

@@ -100,7 +100,7 @@ fn terminal() -> io::Result<File> {
     {
         use std::os::unix::fs::OpenOptionsExt as _;
         // A read must not outlast the question, and nobody can interrupt one that waits.
-        options.custom_flags(NONBLOCK);
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
     }
     options.open(TERMINAL)
 }
@@ -110,14 +110,6 @@ const TERMINAL: &str = "/dev/tty";
 
 #[cfg(not(unix))]
 const TERMINAL: &str = "CONIN$";
-
-/// `O_NONBLOCK`.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-const NONBLOCK: i32 = 0o4000;
-
-/// `O_NONBLOCK`.
-#[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
-const NONBLOCK: i32 = 0x4;
 
 /// Shows the question and reads a line. The end of the input is an empty line, and so is a
 /// question that stands no more.
