@@ -10,7 +10,7 @@ use crate::project::Project;
 /// The workspace's packages from the bottom up. A package depends on packages of lower layers
 /// only, for its tests too: a tool crate whose tests linked the facade would be linked twice.
 const LAYERS: [&[&str]; 22] = [
-    &["hermes-registry"],
+    &["hermes-registry", "hermes-command"],
     &[
         "hermes-schema",
         "hermes-search",

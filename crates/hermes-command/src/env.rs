@@ -1,0 +1,152 @@
+//! What a shell knows while a script runs: variables, directory, functions, files written.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+use crate::report::Ctx;
+use crate::source::Source;
+use crate::syntax::Script;
+use crate::value::{Flow, HOLE, Taint};
+
+/// A text with its commands.
+#[derive(Debug)]
+pub(crate) struct Unit {
+    pub(crate) source: Source,
+    pub(crate) script: Script,
+}
+
+/// What a variable may hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Variable {
+    pub(crate) items: Vec<String>,
+    pub(crate) is_list: bool,
+    pub(crate) taint: Taint,
+}
+
+impl Variable {
+    pub(crate) fn text(flow: Flow) -> Self {
+        Self { items: vec![flow.text], is_list: false, taint: flow.taint }
+    }
+}
+
+/// Most values that a variable is followed with.
+const MOST_VALUES: usize = 8;
+
+/// The state of a shell.
+#[derive(Clone, Debug)]
+pub(crate) struct Env {
+    variables: Rc<HashMap<String, Vec<Variable>>>,
+    /// Absolute, or None if it can't be known.
+    pub(crate) cwd: Option<String>,
+    pub(crate) previous: Option<String>,
+    pub(crate) pushed: Vec<Option<String>>,
+    /// `$1` and so on; None if they can't be known.
+    pub(crate) positionals: Option<Rc<Vec<String>>>,
+    pub(crate) functions: Rc<HashMap<String, (Rc<Unit>, Range<usize>)>>,
+    /// The text, and the unit and line it was defined in.
+    pub(crate) aliases: Rc<HashMap<String, (String, usize)>>,
+    /// What this text has written to files, by absolute path.
+    pub(crate) files: Rc<HashMap<String, Flow>>,
+    /// What descriptors are open on.
+    pub(crate) descriptors: Rc<HashMap<u32, Flow>>,
+}
+
+impl Env {
+    pub(crate) fn new(ctx: &Ctx) -> Self {
+        let user = ctx.home.rsplit('/').next().unwrap_or_default();
+        let mut variables = HashMap::new();
+        for (name, value) in [
+            ("HOME", ctx.home.as_str()),
+            ("PWD", &ctx.cwd),
+            ("HERMES_HOME", &ctx.hermes_home),
+            ("USER", user),
+            ("LOGNAME", user),
+            ("SHELL", "/bin/bash"),
+            ("TMPDIR", "/tmp"),
+            ("IFS", " \t\n"),
+            ("EUID", "1000"),
+            ("UID", "1000"),
+            ("BASH", "/bin/bash"),
+            ("0", "bash"),
+        ]
+        .into_iter()
+        .chain(ctx.env.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+        {
+            variables.insert(name.to_owned(), vec![Variable::text(Flow::known(value))]);
+        }
+        Self {
+            variables: Rc::new(variables),
+            cwd: Some(ctx.cwd.clone()),
+            previous: None,
+            pushed: Vec::new(),
+            positionals: None,
+            functions: Rc::default(),
+            aliases: Rc::default(),
+            files: Rc::default(),
+            descriptors: Rc::default(),
+        }
+    }
+
+    /// What `name` may hold; the `choice`th value, or the last there is.
+    pub(crate) fn get(&self, name: &str, choice: usize) -> Option<(&Variable, bool)> {
+        let values = self.variables.get(name)?;
+        let more = values.len() > choice + 1;
+        values.get(choice).or_else(|| values.last()).map(|value| (value, more))
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        let (value, _) = self.get(name, 0)?;
+        value.items.first().map(String::as_str)
+    }
+
+    /// Sets a variable; `maybe` keeps what it may hold otherwise.
+    pub(crate) fn set(&mut self, name: &str, value: Variable, maybe: bool) {
+        let values = Rc::make_mut(&mut self.variables).entry(name.to_owned()).or_default();
+        if !maybe {
+            values.clear();
+        }
+        if !values.contains(&value) {
+            if values.len() >= MOST_VALUES {
+                values.pop();
+            }
+            values.push(value);
+        }
+    }
+
+    pub(crate) fn unset(&mut self, name: &str) {
+        Rc::make_mut(&mut self.variables).remove(name);
+    }
+
+    /// Names of variables that start with `prefix`, for `${!prefix*}`.
+    pub(crate) fn snapshot(&self) -> Rc<HashMap<String, Vec<Variable>>> {
+        Rc::clone(&self.variables)
+    }
+
+    pub(crate) fn restore(&mut self, variables: Rc<HashMap<String, Vec<Variable>>>) {
+        self.variables = variables;
+    }
+
+    pub(crate) fn home(&self) -> Option<&str> {
+        self.text("HOME").filter(|it| !it.contains(HOLE))
+    }
+
+    pub(crate) fn enter(&mut self, directory: Option<String>) {
+        self.previous = self.cwd.take();
+        if let Some(directory) = &directory {
+            self.set("PWD", Variable::text(Flow::known(directory.as_str())), false);
+        } else {
+            self.set("PWD", Variable::text(Flow::unknown()), false);
+        }
+        self.cwd = directory;
+    }
+
+    pub(crate) fn write(&mut self, path: &str, flow: &Flow, append: bool) {
+        let files = Rc::make_mut(&mut self.files);
+        if append {
+            files.entry(path.to_owned()).or_default().push(flow);
+        } else {
+            files.insert(path.to_owned(), flow.clone());
+        }
+    }
+}

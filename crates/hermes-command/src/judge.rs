@@ -1,0 +1,276 @@
+//! The state of one classification, and its limits.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+use std::rc::Rc;
+
+use crate::env::{Env, Unit};
+use crate::path::Homes;
+use crate::report::{Category, Ctx, Finding, Report, SimpleCommand};
+use crate::source::Source;
+use crate::syntax::{Script, parse};
+use crate::value::{Arg, Flow};
+
+/// Longest text that is looked into, in characters.
+const MOST_CHARS: usize = 128_000;
+/// From this many separators on a text isn't looked into.
+const MOST_SEPARATORS: usize = 25_000;
+/// Deepest nesting of substitutions and of texts that commands run.
+const MOST_DEPTH: usize = 16;
+/// Most texts that are run by commands.
+const MOST_PAYLOADS: usize = 256;
+/// Most commands that are looked at, repetitions included.
+const MOST_STEPS: usize = 60_000;
+/// Most findings and commands that are told of.
+const MOST_FINDINGS: usize = 128;
+const MOST_COMMANDS: usize = 4096;
+
+/// How a program came to be run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Via {
+    #[default]
+    Shell,
+    /// With arguments from a list: `xargs`, `parallel`.
+    List,
+    /// For each file that was found.
+    Found,
+}
+
+pub(crate) struct Judge {
+    pub(crate) homes: Homes,
+    findings: Vec<Finding>,
+    commands: Vec<SimpleCommand>,
+    pub(crate) is_complete: bool,
+    pub(crate) env_dump: bool,
+    pub(crate) depth: usize,
+    payloads: usize,
+    steps: usize,
+    /// Which of the values that a variable may have is taken.
+    pub(crate) choice: usize,
+    /// Whether there was a further one.
+    pub(crate) has_choices: bool,
+    /// Process substitutions that read what the current command writes.
+    pub(crate) sinks: Vec<(Rc<Unit>, Range<usize>)>,
+    /// Where the current command stands in the text.
+    pub(crate) span: Range<usize>,
+    /// How many lines were read: an alias counts from the next one on.
+    pub(crate) line: usize,
+    /// How many texts within texts the current command stands in.
+    pub(crate) nested: usize,
+    /// The current program and its arguments.
+    pub(crate) argv: Vec<String>,
+    /// The program of the current command as it is written, when it is a path.
+    pub(crate) argv_path: Option<String>,
+    pub(crate) via: Via,
+    /// Whether the words of the current text come from a list.
+    pub(crate) is_fed: bool,
+    /// Whether the current command has a redirect.
+    pub(crate) has_redirect: bool,
+}
+
+/// What the command would do in the place that `ctx` describes.
+///
+/// The time is linear in the length, and limited; nothing is run.
+#[must_use]
+pub fn classify(command: &str, ctx: &Ctx) -> Report {
+    let mut judge = Judge::new(ctx);
+    if let Some(why) = too_big(command) {
+        judge.span = 0..command.len();
+        judge.is_complete = false;
+        judge.find("parser_limit", Category::Other, false, why);
+        return judge.report(false);
+    }
+    let unit = judge.unit(command);
+    let mut env = Env::new(ctx);
+    let steps = 0..unit.script.steps.len();
+    judge.exec(&unit, steps, &mut env, Flow::unknown());
+    judge.is_complete &= unit.script.is_complete && !unit.source.is_unbalanced;
+    crate::second::look(&mut judge, command, &unit, &mut env);
+    judge.report(unit.source.has_substitution)
+}
+
+fn too_big(command: &str) -> Option<&'static str> {
+    let separators = command.bytes().filter(|it| matches!(it, b';' | b'&' | b'|' | b'\n')).count();
+    if command.len() > MOST_CHARS && command.chars().count() > MOST_CHARS {
+        Some("The command is too long to be looked into.")
+    } else if separators >= MOST_SEPARATORS {
+        Some("The command has too many parts to be looked into.")
+    } else {
+        None
+    }
+}
+
+impl Judge {
+    fn new(ctx: &Ctx) -> Self {
+        Self {
+            homes: Homes { home: ctx.home.clone(), hermes: ctx.hermes_home.clone() },
+            findings: Vec::new(),
+            commands: Vec::new(),
+            is_complete: true,
+            env_dump: false,
+            depth: 0,
+            payloads: 0,
+            steps: 0,
+            choice: 0,
+            has_choices: false,
+            sinks: Vec::new(),
+            span: 0..0,
+            line: 0,
+            nested: 0,
+            argv: Vec::new(),
+            argv_path: None,
+            via: Via::Shell,
+            is_fed: false,
+            has_redirect: false,
+        }
+    }
+
+    pub(crate) fn unit(&mut self, text: &str) -> Rc<Unit> {
+        let source = Source::new(text);
+        let script = parse(&source, 0..source.text.len());
+        Rc::new(Unit { source, script })
+    }
+
+    fn report(mut self, has_substitution: bool) -> Report {
+        self.findings.sort_by_key(|it| Reverse((it.hardline, it.category == Category::SelfHarm)));
+        Report {
+            findings: self.findings,
+            commands: self.commands,
+            complete: self.is_complete,
+            has_substitution,
+            env_dump: self.env_dump,
+        }
+    }
+
+    pub(crate) fn find(&mut self, rule_id: &'static str, category: Category, hardline: bool, why: impl Into<String>) {
+        let is_known = |it: &Finding| it.rule_id == rule_id && it.hardline == hardline && it.span == self.span;
+        if self.findings.iter().rev().take(32).any(is_known) {
+            return;
+        }
+        if self.findings.len() >= MOST_FINDINGS && (!hardline || self.is_hardline()) {
+            return;
+        }
+        let span = self.span.clone();
+        let argv = self.argv.clone();
+        self.findings.push(Finding { rule_id, category, hardline, span, argv, why: why.into() });
+    }
+
+    fn is_hardline(&self) -> bool {
+        self.findings.iter().any(|it| it.hardline)
+    }
+
+    /// Findings from the `from`th on that delete are about everything there is.
+    pub(crate) fn harden(&mut self, from: usize) {
+        for finding in self.findings.iter_mut().skip(from) {
+            finding.hardline |= finding.category == Category::RecursiveDelete;
+        }
+    }
+
+    pub(crate) fn found(&self) -> usize {
+        self.findings.len()
+    }
+
+    pub(crate) fn record(&mut self, argv: &[Arg]) {
+        if self.commands.len() >= MOST_COMMANDS {
+            return;
+        }
+        let is_known = argv.iter().all(Arg::is_known);
+        let (span, has_redirect, depth) = (self.span.clone(), self.has_redirect, self.nested);
+        let argv: Vec<String> = argv.iter().map(Arg::shown).collect();
+        self.commands.push(SimpleCommand { argv, span, is_known, has_redirect, depth });
+    }
+
+    /// Marks the last command as one that another command runs.
+    pub(crate) fn too_complex(&mut self) {
+        self.is_complete = false;
+        self.find("too_complex", Category::Other, false, "The command is nested too deeply to be looked into.");
+    }
+
+    /// One level further in; false at the limit. The caller goes back up.
+    pub(crate) fn deeper(&mut self) -> bool {
+        if self.depth >= MOST_DEPTH {
+            self.too_complex();
+            return false;
+        }
+        self.depth += 1;
+        true
+    }
+
+    /// One more command; false if there were too many.
+    pub(crate) fn step(&mut self) -> bool {
+        self.steps += 1;
+        if self.steps > MOST_STEPS {
+            self.too_complex();
+            return false;
+        }
+        true
+    }
+
+    /// Whether loops may still be followed round by round.
+    pub(crate) fn may_repeat(&self) -> bool {
+        self.steps < MOST_STEPS / 8
+    }
+
+    /// What a part of a unit prints when it runs in a shell of its own.
+    pub(crate) fn substitute(&mut self, unit: &Rc<Unit>, range: Range<usize>, env: &mut Env) -> Flow {
+        if !self.deeper() {
+            return Flow::unknown();
+        }
+        let script = parse(&unit.source, range);
+        let flow = self.in_shell(unit, &script, env);
+        self.depth -= 1;
+        flow
+    }
+
+    /// What a text prints when it is substituted.
+    pub(crate) fn substitute_text(&mut self, text: &str, env: &mut Env) -> Flow {
+        if !self.deeper() {
+            return Flow::unknown();
+        }
+        let unit = self.unit(text);
+        let nested = self.nested;
+        self.nested += 1;
+        let flow = self.in_shell(&unit, &unit.script, env);
+        self.nested = nested;
+        self.depth -= 1;
+        flow
+    }
+
+    fn in_shell(&mut self, unit: &Rc<Unit>, script: &Script, env: &mut Env) -> Flow {
+        let saved = (self.span.clone(), std::mem::take(&mut self.argv), std::mem::take(&mut self.sinks), self.via, self.has_redirect);
+        self.via = Via::Shell;
+        let mut inner = env.clone();
+        self.is_complete &= script.is_complete;
+        let flow = self.steps(unit, &script.steps, &mut inner, Flow::unknown());
+        env.files = inner.files;
+        (self.span, self.argv, self.sinks, self.via, self.has_redirect) = saved;
+        flow
+    }
+
+    /// Runs a text that a command runs as a shell script.
+    pub(crate) fn payload(&mut self, text: &str, env: &mut Env, stdin: Flow) -> Flow {
+        self.payloads += 1;
+        if self.payloads > MOST_PAYLOADS {
+            self.too_complex();
+            return Flow::unknown();
+        }
+        if !self.deeper() {
+            return Flow::unknown();
+        }
+        let unit = self.unit(text);
+        let saved = (self.span.clone(), std::mem::take(&mut self.argv), std::mem::take(&mut self.sinks), self.via, self.has_redirect);
+        let is_fed = self.is_fed;
+        self.is_fed |= self.via != Via::Shell;
+        self.via = Via::Shell;
+        self.nested += 1;
+        let flow = self.exec(&unit, 0..unit.script.steps.len(), env, stdin);
+        self.is_fed = is_fed;
+        if !unit.script.is_complete || unit.source.is_unbalanced {
+            crate::second::look(self, text, &unit, env);
+        }
+        self.nested -= 1;
+        (self.span, self.argv, self.sinks, self.via, self.has_redirect) = saved;
+        self.depth -= 1;
+        flow
+    }
+}

@@ -1,0 +1,563 @@
+//! A script, step by step, as if it ran.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use crate::env::{Env, Unit, Variable};
+use crate::judge::Judge;
+use crate::source::Source;
+use crate::syntax::{Assignment, Block, Operator, Redirect, Script, Simple, Step, Value};
+use crate::value::{Arg, Flow, Taint, plain};
+use crate::wrap::Io;
+
+/// Most rounds of a loop over known words.
+const MOST_ROUNDS: usize = 64;
+/// Most values of variables that one command is judged with.
+const MOST_CHOICES: usize = 8;
+
+/// A construct that is open.
+struct Frame {
+    stdin: Flow,
+    /// What the step before pipes into the next.
+    piped: Option<Flow>,
+    out: Flow,
+    /// The shell as it was, if it is a shell of its own.
+    saved: Option<Env>,
+    /// What follows may not run.
+    is_maybe: bool,
+    is_branch: bool,
+    /// A loop: its variable, the words that are left, where its body starts.
+    rounds: Option<(String, Vec<Arg>, usize)>,
+    redirects: Writes,
+    is_function: bool,
+}
+
+impl Frame {
+    fn new(stdin: Flow) -> Self {
+        Self {
+            stdin,
+            piped: None,
+            out: Flow::default(),
+            saved: None,
+            is_maybe: false,
+            is_branch: false,
+            rounds: None,
+            redirects: Writes::default(),
+            is_function: false,
+        }
+    }
+}
+
+/// Files that a command writes to by redirects.
+#[derive(Default)]
+pub(crate) struct Writes {
+    files: Vec<(Arg, bool)>,
+    /// Whether standard output goes to one.
+    takes_output: bool,
+    /// Whether one is a network connection.
+    pub(crate) is_network: bool,
+}
+
+impl Judge {
+    /// Runs steps of a unit.
+    pub(crate) fn exec(&mut self, unit: &Rc<Unit>, range: Range<usize>, env: &mut Env, stdin: Flow) -> Flow {
+        let owned = Rc::clone(unit);
+        let steps = owned.script.steps.get(range.clone()).unwrap_or_default();
+        self.run(unit, steps, range.start, env, stdin)
+    }
+
+    pub(crate) fn steps(&mut self, unit: &Rc<Unit>, steps: &[Step], env: &mut Env, stdin: Flow) -> Flow {
+        self.run(unit, steps, 0, env, stdin)
+    }
+
+    /// `base` is the index of the first of the steps in its script.
+    fn run(&mut self, unit: &Rc<Unit>, steps: &[Step], base: usize, env: &mut Env, stdin: Flow) -> Flow {
+        self.copies_of_itself(unit, steps);
+        let mut frames = vec![Frame::new(stdin)];
+        let mut at = 0;
+        while let Some(step) = steps.get(at) {
+            let Some(frame) = frames.last_mut() else { break };
+            let goes_on = matches!(steps.get(at + 1), Some(Step::Pipe));
+            match step {
+                Step::Simple(simple) => {
+                    let is_apart = goes_on
+                        || frame.piped.is_some()
+                        || matches!(steps.get(at + 1), Some(Step::Background));
+                    let stdin = frame.piped.take().unwrap_or_else(|| frame.stdin.clone());
+                    let maybe = frames.iter().any(|it| it.is_maybe || it.is_branch);
+                    let flow = if is_apart {
+                        let mut inner = env.clone();
+                        let flow = self.simple(unit, simple, &mut inner, stdin, maybe);
+                        env.files = inner.files;
+                        flow
+                    } else {
+                        self.simple(unit, simple, env, stdin, maybe)
+                    };
+                    deliver(&mut frames, flow, goes_on);
+                }
+                Step::Words(words) => {
+                    for word in words {
+                        self.double(unit, word.clone(), env);
+                    }
+                }
+                Step::Open { block, close, redirects } => {
+                    let end = close.saturating_sub(base);
+                    let after = steps.get(end + 1);
+                    let is_apart = frame.piped.is_some()
+                        || matches!(block, Block::Subshell | Block::Function(_))
+                        || matches!(after, Some(Step::Pipe | Step::Background));
+                    let stdin = frame.piped.take().unwrap_or_else(|| frame.stdin.clone());
+                    let mut inner = Frame::new(stdin);
+                    let (stdin, writes) = self.redirects(unit, redirects, env);
+                    if let Some(stdin) = stdin {
+                        inner.stdin = stdin;
+                    }
+                    inner.redirects = writes;
+                    inner.is_branch = !matches!(block, Block::Group | Block::Subshell);
+                    if is_apart {
+                        inner.saved = Some(env.clone());
+                    }
+                    match block {
+                        Block::Function(name) => {
+                            let name = unit.source.slice(name.clone()).to_owned();
+                            inner.is_function = true;
+                            inner.stdin = Flow::unknown();
+                            self.define(unit, &name, steps, (at, end), base, env);
+                            if let Some(saved) = &mut inner.saved {
+                                saved.functions = Rc::clone(&env.functions);
+                            }
+                            env.positionals = None;
+                        }
+                        Block::For { variable, words, is_positional } => {
+                            let variable = unit.source.slice(variable.clone()).to_owned();
+                            let mut values = Vec::new();
+                            for word in words {
+                                values.extend(self.args(unit, word, env));
+                            }
+                            if *is_positional {
+                                let list = env.positionals.clone();
+                                values = list.map_or_else(
+                                    || vec![Arg::unknown(Taint::NONE)],
+                                    |list| list.iter().map(|it| Arg::new(it)).collect(),
+                                );
+                            }
+                            values.truncate(MOST_ROUNDS);
+                            values.reverse();
+                            let value = values.pop().unwrap_or_default();
+                            env.set(&variable, Variable::text(Flow { text: value.marked, taint: value.taint }), false);
+                            inner.rounds = Some((variable, values, at));
+                        }
+                        _ => {}
+                    }
+                    frames.push(inner);
+                }
+                Step::Close => {
+                    if let Some((variable, values, start)) = &mut frame.rounds
+                        && let Some(value) = values.pop()
+                        && self.may_repeat()
+                    {
+                        env.set(variable, Variable::text(Flow { text: value.marked, taint: value.taint }), false);
+                        frame.is_maybe = false;
+                        frame.piped = None;
+                        at = *start + 1;
+                        continue;
+                    }
+                    if frames.len() > 1
+                        && let Some(frame) = frames.pop()
+                    {
+                        let mut flow = frame.out;
+                        if let Some(saved) = frame.saved {
+                            let files = Rc::clone(&env.files);
+                            *env = saved;
+                            env.files = files;
+                        }
+                        flow = self.write(flow, &frame.redirects, env);
+                        if frame.is_function {
+                            flow = Flow::default();
+                        }
+                        deliver(&mut frames, flow, goes_on);
+                    }
+                }
+                Step::Pipe => {}
+                Step::Condition => frame.is_maybe = true,
+                Step::Background | Step::End | Step::Line => {
+                    self.line += usize::from(matches!(step, Step::Line));
+                    frame.is_maybe = false;
+                    frame.piped = None;
+                }
+            }
+            at += 1;
+        }
+        let mut out = Flow::default();
+        for frame in frames {
+            out.push(&frame.out);
+        }
+        out
+    }
+
+    /// Notes a function, and whether it multiplies itself.
+    fn define(&mut self, unit: &Rc<Unit>, name: &str, steps: &[Step], (open, end): (usize, usize), base: usize, env: &mut Env) {
+        let body = steps.get(open + 1..end.max(open + 1)).unwrap_or_default();
+        let mut calls = 0;
+        let mut is_multiplied = false;
+        for (index, step) in body.iter().enumerate() {
+            match step {
+                Step::Simple(simple) => {
+                    let is_call = simple.words.iter().any(|word| unit.source.slice(word.clone()).trim_matches(['"', '\'', '\\']) == name);
+                    let first = simple.words.first().map(|word| unit.source.slice(word.clone()).trim_matches(['"', '\'', '\\']));
+                    calls += usize::from(first == Some(name) || (is_call && first.is_some_and(|it| matches!(it, "$0" | "command" | "eval" | "exec" | "nohup" | "builtin"))));
+                }
+                Step::Pipe | Step::Background if index > 0 => is_multiplied = true,
+                _ => {}
+            }
+        }
+        if calls >= 2 && is_multiplied {
+            let saved = std::mem::replace(&mut self.argv, vec![name.to_owned()]);
+            self.place(unit, &self.block_span(unit, steps, open));
+            self.fork_bomb();
+            self.argv = saved;
+        }
+        // Steps of a part that was parsed by itself can't be found again later.
+        let is_whole = unit.script.steps.get(base + open).is_some_and(|it| std::ptr::eq(it, steps.get(open).unwrap_or(it)));
+        if is_whole {
+            let functions = Rc::make_mut(&mut env.functions);
+            functions.insert(name.to_owned(), (Rc::clone(unit), base + open + 1..base + end.max(open + 1)));
+        }
+    }
+
+    /// `$0|$0&`: a script that starts itself twice.
+    fn copies_of_itself(&mut self, unit: &Rc<Unit>, steps: &[Step]) {
+        let is_itself = |step: &Step| match step {
+            Step::Simple(simple) => simple.words.iter().take(2).any(|word| {
+                matches!(unit.source.slice(word.clone()).trim_matches('"'), "$0" | "${0}" | "./$0" | "$BASH_SOURCE" | "${BASH_SOURCE[0]}")
+            }),
+            _ => false,
+        };
+        let first = steps.iter().position(is_itself);
+        let Some(first) = first else { return };
+        let copies = steps.iter().filter(|it| is_itself(it)).count();
+        let runs_on = steps.iter().skip(first).any(|it| matches!(it, Step::Pipe | Step::Background));
+        if copies >= 2 && runs_on {
+            if let Some(Step::Simple(simple)) = steps.get(first) {
+                self.place(unit, &simple.span);
+            }
+            self.argv = vec!["$0".to_owned()];
+            self.fork_bomb();
+        }
+    }
+
+    pub(crate) fn fork_bomb(&mut self) {
+        let why = "It starts copies of itself without end until the machine stops answering.";
+        self.find("fork_bomb", crate::Category::ForkBomb, true, why);
+    }
+
+    fn block_span(&self, unit: &Rc<Unit>, steps: &[Step], open: usize) -> Range<usize> {
+        match steps.get(open) {
+            Some(Step::Open { block: Block::Function(name), .. }) => name.clone(),
+            _ => 0..unit.source.text.len(),
+        }
+    }
+
+    /// Notes where the command stands, if it is in the text itself.
+    fn place(&mut self, unit: &Rc<Unit>, span: &Range<usize>) {
+        if self.nested == 0 {
+            self.span = unit.source.original(span);
+        }
+    }
+
+    fn simple(&mut self, unit: &Rc<Unit>, simple: &Simple, env: &mut Env, stdin: Flow, maybe: bool) -> Flow {
+        let mut out = Flow::default();
+        let outer = self.choice;
+        let outer_more = self.has_choices;
+        for choice in 0..MOST_CHOICES {
+            if !self.step() {
+                return Flow::unknown();
+            }
+            self.choice = choice.max(outer);
+            self.has_choices = false;
+            out = self.once(unit, simple, env, stdin.clone(), maybe || choice > 0);
+            if !self.has_choices || outer > 0 {
+                break;
+            }
+        }
+        self.choice = outer;
+        self.has_choices = outer_more || (outer > 0 && self.has_choices);
+        out
+    }
+
+    /// One command with one choice of values.
+    fn once(&mut self, unit: &Rc<Unit>, simple: &Simple, env: &mut Env, stdin: Flow, maybe: bool) -> Flow {
+        self.place(unit, &simple.span);
+        if simple.is_test {
+            for word in &simple.words {
+                self.value(unit, word, env);
+            }
+            return Flow::known("");
+        }
+        let outer_sinks = std::mem::take(&mut self.sinks);
+        let snapshot = (!simple.words.is_empty() && !simple.assignments.is_empty()).then(|| env.snapshot());
+        let mut set = Vec::new();
+        for assignment in &simple.assignments {
+            if let Some(pair) = self.assign(unit, assignment, env, maybe && simple.words.is_empty()) {
+                set.push(pair);
+            }
+        }
+        if simple.words.is_empty() {
+            for (name, value) in &set {
+                if !matches!(name.as_str(), "ENV" | "BASH_ENV" | "LD_PRELOAD" | "LD_AUDIT") {
+                    self.argv = vec![format!("{name}={}", value.shown())];
+                    self.check_variable(name, value, false, env);
+                }
+            }
+        }
+        let mut argv = Vec::with_capacity(simple.words.len());
+        for (index, word) in simple.words.iter().enumerate() {
+            let args = self.declared(unit, word, argv.first(), index, env);
+            argv.extend(args);
+        }
+        self.place(unit, &simple.span);
+        let (redirected, writes) = self.redirects(unit, &simple.redirects, env);
+        self.place(unit, &simple.span);
+        let explicit = redirected.is_some();
+        let stdin = redirected.unwrap_or(stdin);
+        let outer_redirect = self.has_redirect;
+        self.has_redirect = !simple.redirects.is_empty();
+        let flow = if argv.is_empty() {
+            self.argv = Vec::new();
+            // `$(< file)` prints the file.
+            if explicit && simple.assignments.is_empty() { stdin } else { Flow::known("") }
+        } else {
+            let is_exec = argv.len() == 1 && argv.first().is_some_and(|it| it.is("exec"));
+            if is_exec {
+                self.open_descriptors(unit, &simple.redirects, env);
+            }
+            let io = Io { stdin, is_network: writes.is_network, set, maybe };
+            self.call(argv, env, &io)
+        };
+        let flow = self.feed_sinks(flow, env);
+        let flow = self.write(flow, &writes, env);
+        self.has_redirect = outer_redirect;
+        if let Some(snapshot) = snapshot {
+            env.restore(snapshot);
+        }
+        self.sinks = outer_sinks;
+        flow
+    }
+
+    /// A word; after `export` and its like an assignment is one word.
+    fn declared(&mut self, unit: &Rc<Unit>, word: &Range<usize>, first: Option<&Arg>, index: usize, env: &mut Env) -> Vec<Arg> {
+        let declares = index > 0
+            && first.is_some_and(|it| matches!(it.marked.as_str(), "export" | "declare" | "local" | "readonly" | "typeset" | "alias"));
+        let text = unit.source.slice(word.clone());
+        if declares && crate::syntax::name_length(text.as_bytes()) > 0 && text.contains('=') {
+            return vec![self.value(unit, word, env)];
+        }
+        self.args(unit, word, env)
+    }
+
+    /// Process substitutions that read what a command prints.
+    fn feed_sinks(&mut self, flow: Flow, env: &mut Env) -> Flow {
+        for (unit, range) in std::mem::take(&mut self.sinks) {
+            if !self.deeper() {
+                break;
+            }
+            let script: Script = crate::syntax::parse(&unit.source, range);
+            let mut inner = env.clone();
+            self.steps(&unit, &script.steps, &mut inner, flow.clone());
+            self.depth -= 1;
+        }
+        flow
+    }
+
+    /// An assignment. The variable and its value, if it is a plain one.
+    fn assign(&mut self, unit: &Rc<Unit>, assignment: &Assignment, env: &mut Env, maybe: bool) -> Option<(String, Arg)> {
+        let name = unit.source.slice(assignment.name.clone());
+        let (name, index) = match name.split_once('[') {
+            Some((name, index)) => (name, Some(index.trim_end_matches(']'))),
+            None => (name, None),
+        };
+        match &assignment.value {
+            Value::Array(words) => {
+                let mut items = Vec::new();
+                let mut taint = Taint::NONE;
+                for word in words {
+                    for arg in self.args(unit, word, env) {
+                        taint |= arg.taint;
+                        items.push(arg.marked);
+                    }
+                }
+                if assignment.is_append
+                    && let Some((old, _)) = env.get(name, self.choice)
+                {
+                    let mut all = old.items.clone();
+                    all.extend(items);
+                    items = all;
+                }
+                env.set(name, Variable { items, is_list: true, taint }, maybe);
+                None
+            }
+            Value::Word(word) => {
+                let value = self.value(unit, word, env);
+                let mut flow = value.flow();
+                if let Some(index) = index {
+                    let mut list = env.get(name, self.choice).map(|(it, _)| it.clone()).unwrap_or_default();
+                    list.is_list = true;
+                    list.taint |= flow.taint;
+                    let place = index.parse::<usize>().unwrap_or(list.items.len()).min(1024);
+                    while list.items.len() <= place {
+                        list.items.push(String::new());
+                    }
+                    if let Some(item) = list.items.get_mut(place) {
+                        *item = flow.text;
+                    }
+                    env.set(name, list, maybe);
+                    return None;
+                }
+                if assignment.is_append
+                    && let Some((old, _)) = env.get(name, self.choice)
+                {
+                    let mut all = Flow { text: old.items.first().cloned().unwrap_or_default(), taint: old.taint };
+                    all.push(&flow);
+                    flow = all;
+                }
+                env.set(name, Variable::text(flow), maybe);
+                Some((name.to_owned(), value))
+            }
+        }
+    }
+
+    /// What redirects give to standard input, and where they write.
+    fn redirects(&mut self, unit: &Rc<Unit>, redirects: &[Redirect], env: &mut Env) -> (Option<Flow>, Writes) {
+        let mut stdin = None;
+        let mut writes = Writes::default();
+        for redirect in redirects {
+            if redirect.operator == Operator::Document {
+                let flow = match unit.source.document(redirect.at) {
+                    Some(document) if document.is_quoted || !document.body.contains(['$', '`', '\\']) => {
+                        Flow::known(document.body.clone())
+                    }
+                    Some(document) => {
+                        let body = document.body.clone();
+                        self.body(&body, env)
+                    }
+                    None => Flow::unknown(),
+                };
+                stdin = Some(flow);
+                continue;
+            }
+            let target = self.value(unit, &redirect.target, env);
+            let path = crate::path::resolve(&target, env);
+            let is_network = ["/dev/tcp/", "/dev/udp/"].iter().any(|it| path.path.starts_with(it));
+            writes.is_network |= is_network;
+            let is_output = redirect.descriptor.is_none_or(|it| it == 1);
+            match redirect.operator {
+                Operator::String => {
+                    let mut flow = target.flow();
+                    flow.text.push('\n');
+                    stdin = Some(flow);
+                }
+                Operator::Read | Operator::Both => {
+                    let flow = self.file(&target, env);
+                    if redirect.descriptor.is_none_or(|it| it == 0) {
+                        stdin = Some(flow);
+                    }
+                    if redirect.operator == Operator::Both {
+                        writes.files.push((target, true));
+                    }
+                }
+                Operator::Duplicate => {
+                    let number = target.text().trim_end_matches('-').parse::<u32>().ok();
+                    let flow = number.and_then(|it| env.descriptors.get(&it).cloned());
+                    if let Some(flow) = flow {
+                        writes.is_network |= flow.taint.has(Taint::FETCHED);
+                        if unit.source.slice(redirect.at..redirect.at + 1) == "<" {
+                            stdin = Some(flow);
+                        }
+                    }
+                }
+                Operator::Write | Operator::Append | Operator::WriteAll => {
+                    writes.takes_output |= is_output || redirect.operator == Operator::WriteAll;
+                    writes.files.push((target, redirect.operator == Operator::Append));
+                }
+                Operator::Document => {}
+            }
+        }
+        (stdin, writes)
+    }
+
+    /// The body of a here-document in which variables and substitutions count.
+    fn body(&mut self, body: &str, env: &mut Env) -> Flow {
+        let source = Source::data(body);
+        let unit = Rc::new(Unit { source, script: Script::default() });
+        self.nested += 1;
+        let flow = self.double(&unit, 0..unit.source.text.len(), env);
+        self.nested -= 1;
+        flow
+    }
+
+    fn open_descriptors(&mut self, unit: &Rc<Unit>, redirects: &[Redirect], env: &mut Env) {
+        for redirect in redirects {
+            let target = self.value(unit, &redirect.target, env);
+            let flow = self.file(&target, env);
+            let number = redirect.descriptor.unwrap_or(u32::from(redirect.operator != Operator::Read));
+            Rc::make_mut(&mut env.descriptors).insert(number, flow);
+        }
+    }
+
+    /// What is known of a file that is read.
+    pub(crate) fn file(&self, arg: &Arg, env: &Env) -> Flow {
+        if let Some(flow) = &arg.file {
+            return (**flow).clone();
+        }
+        let target = crate::path::resolve(arg, env);
+        if let Some(flow) = env.files.get(&target.path) {
+            return flow.clone();
+        }
+        let mut taint = arg.taint;
+        if target.path.starts_with("/dev/tcp/") || target.path.starts_with("/dev/udp/") {
+            taint |= Taint::FETCHED;
+        }
+        if target.is_secret(&self.homes) {
+            taint |= Taint::SECRET;
+        }
+        if target.path.starts_with("/proc/") && target.path.ends_with("/environ") {
+            taint |= Taint::ENVIRONMENT;
+        }
+        if target.is_agent(&self.homes) || target.path.ends_with("/gateway.pid") {
+            taint |= Taint::AGENT;
+        }
+        Flow::tainted(taint)
+    }
+
+    /// Writes what a command printed to the files of its redirects; what is left of it.
+    fn write(&mut self, flow: Flow, writes: &Writes, env: &mut Env) -> Flow {
+        for (target, append) in &writes.files {
+            self.judge_write(target, env, "redirect");
+            if target.is("/dev/fd/62") {
+                continue;
+            }
+            let path = crate::path::resolve(target, env);
+            if writes.is_network && flow.taint.has(Taint::SECRET | Taint::ENVIRONMENT) {
+                self.exfiltration();
+            }
+            if writes.takes_output && !path.is_rootless && !path.path.starts_with("/dev/") {
+                env.write(&plain(&path.path), &flow, *append);
+            }
+        }
+        let goes_on = writes.files.iter().any(|(target, _)| {
+            matches!(target.marked.as_str(), "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1")
+        });
+        if writes.takes_output && !goes_on { Flow::known("") } else { flow }
+    }
+}
+
+/// Hands on what a step printed.
+fn deliver(frames: &mut [Frame], flow: Flow, goes_on: bool) {
+    if let Some(frame) = frames.last_mut() {
+        if goes_on {
+            frame.piped = Some(flow);
+        } else {
+            frame.out.push(&flow);
+        }
+    }
+}

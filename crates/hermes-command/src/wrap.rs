@@ -1,0 +1,584 @@
+//! From what is written to the program that runs: functions, aliases, wrappers, disguises.
+
+use std::rc::Rc;
+
+use crate::Category;
+use crate::env::Env;
+use crate::judge::{Judge, Via};
+use crate::names::{KNOWN, is_pattern, known_by_pattern, undisguised};
+use crate::options::{Options, Spec};
+use crate::path::{Loss, resolve};
+use crate::value::{Arg, Flow, HOLE, Taint};
+
+/// Most wrappers around one program.
+const MOST_WRAPPERS: usize = 16;
+
+/// What is around a program.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Io {
+    pub(crate) stdin: Flow,
+    /// Whether it talks to a network connection.
+    pub(crate) is_network: bool,
+    /// Variables set for it alone.
+    pub(crate) set: Vec<(String, Arg)>,
+    /// Whether it may not run.
+    pub(crate) maybe: bool,
+}
+
+/// What a wrapper leads to.
+pub(crate) enum Inner {
+    /// A program with its arguments.
+    Argv(Vec<Arg>),
+    /// Nothing more: this is what it printed.
+    Done(Flow),
+    /// It is no wrapper.
+    None,
+}
+
+impl Judge {
+    /// Judges a program with its arguments; what it prints.
+    pub(crate) fn call(&mut self, argv: Vec<Arg>, env: &mut Env, io: &Io) -> Flow {
+        let mut argv = argv;
+        let mut io = io.clone();
+        let via = self.via;
+        self.check_variables(&argv, env, &io);
+        for _ in 0..MOST_WRAPPERS {
+            let Some(first) = argv.first() else { break };
+            self.record(&argv);
+            self.argv = argv.iter().map(Arg::shown).collect();
+            if !first.is_known() && first.taint.has(Taint::FETCHED | Taint::DECODED) {
+                self.remote_code(first.taint);
+            }
+            let filled = first.filled();
+            if filled.is_empty() {
+                if argv.len() > 1 {
+                    self.opaque(&argv, env);
+                }
+                if first.is_quoted || argv.len() == 1 {
+                    break;
+                }
+                argv.remove(0);
+                continue;
+            }
+            let Some(name) = self.program(first, &filled, &argv) else { break };
+            self.argv_path = filled.contains('/').then(|| filled.clone());
+            let args = argv.get(1..).unwrap_or_default().to_vec();
+            if !first.is_quoted
+                && let Some((text, line)) = env.aliases.get(&filled)
+                && *line < self.line
+            {
+                let text = format!("{text} {}", quote(&args));
+                Rc::make_mut(&mut env.aliases).remove(&filled);
+                return self.payload(&text, env, io.stdin);
+            }
+            if let Some((unit, range)) = env.functions.get(&filled).cloned() {
+                return self.call_function(&filled, &unit, range, &args, env, io.stdin);
+            }
+            match self.unwrap(&name, &args, env, &mut io) {
+                Inner::Argv(inner) => {
+                    if inner.is_empty() {
+                        break;
+                    }
+                    argv = inner;
+                }
+                Inner::Done(flow) => {
+                    self.via = via;
+                    return flow;
+                }
+                Inner::None => {
+                    let flow = self.rules(&name, &args, env, &io);
+                    self.via = via;
+                    return flow;
+                }
+            }
+        }
+        if argv.len() > 1 && argv.iter().take(MOST_WRAPPERS).all(|it| is_wrapper(&it.marked)) {
+            self.too_complex();
+        }
+        self.via = via;
+        Flow::unknown()
+    }
+
+    /// The name of a program; None if it can't be known and was judged by its arguments.
+    fn program(&mut self, first: &Arg, filled: &str, argv: &[Arg]) -> Option<String> {
+        let base = filled.rsplit(['/', '\\']).next().unwrap_or_default();
+        if is_pattern(&first.marked)
+            && first.marked.len() > 1
+            && let Some(known) = known_by_pattern(&first.marked)
+        {
+            return Some(known.to_owned());
+        }
+        if let Some(bare) = undisguised(filled) {
+            let bare = bare.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+            if KNOWN.contains(&bare.as_str()) || bare.starts_with("mkfs.") {
+                let category = match bare.as_str() {
+                    "rm" | "shred" | "find" | "unlink" | "mv" | "truncate" | "git" => Category::RecursiveDelete,
+                    "dd" | "tee" | "blkdiscard" => Category::DiskWrite,
+                    "mkswap" | "wipefs" | "fdisk" => Category::FilesystemFormat,
+                    "kill" | "killall" | "pkill" => Category::Kill,
+                    "chmod" | "chown" => Category::Permission,
+                    "reboot" | "shutdown" | "halt" | "poweroff" | "init" | "systemctl" => Category::ServiceControl,
+                    "bash" | "sh" | "zsh" | "curl" | "wget" | "python3" | "eval" => Category::RemoteCode,
+                    it if it.starts_with("mkfs") => Category::FilesystemFormat,
+                    _ => Category::Other,
+                };
+                let why = format!("The name of the program only looks like `{bare}`: characters are hidden in it or replaced.");
+                self.find("disguised_command", category, false, why);
+                return None;
+            }
+        }
+        let _ = argv;
+        let base = base.strip_suffix(".exe").or_else(|| base.strip_suffix(".EXE")).unwrap_or(base);
+        Some(if base.is_empty() { filled.to_owned() } else { base.to_owned() })
+    }
+
+    /// A program that can't be known, by its arguments.
+    fn opaque(&mut self, argv: &[Arg], env: &Env) {
+        let args = argv.get(1..).unwrap_or_default();
+        // Options that no program for deleting has.
+        let is_other = args.iter().any(|it| it.is_option() && !it.starts_with("--") && it.marked.chars().skip(1).any(|c| !"rRfivdI".contains(c)));
+        let is_delete = !is_other && args.iter().any(|it| {
+            let text = it.marked.as_str();
+            let bundle = text.strip_prefix('-').filter(|it| !it.starts_with('-'));
+            bundle.is_some_and(|it| it.contains(['r', 'R']) && it.contains('f') && it.len() <= 4)
+                || text == "--no-preserve-root"
+                || (text == "--recursive" && args.iter().any(|it| it.is("--force")))
+        });
+        let is_disk = args.iter().any(|it| {
+            it.marked.strip_prefix("of=").is_some_and(|it| crate::path::resolve_text(it, env).device().is_some())
+        });
+        let is_root = args.iter().any(|it| {
+            !it.is_option() && it.marked.starts_with(['/', '~']) && resolve(it, env).loss(env, &self.homes) == Loss::All
+        });
+        let why = "The program can't be known before it runs, and its arguments look destructive.";
+        if is_disk {
+            self.find("opaque_command", Category::DiskWrite, false, why);
+        } else if is_delete || is_root {
+            self.find("opaque_command", Category::RecursiveDelete, false, why);
+        }
+    }
+
+    fn call_function(
+        &mut self,
+        name: &str,
+        unit: &Rc<crate::env::Unit>,
+        range: std::ops::Range<usize>,
+        args: &[Arg],
+        env: &mut Env,
+        stdin: Flow,
+    ) -> Flow {
+        if !self.deeper() {
+            return Flow::unknown();
+        }
+        let saved = env.positionals.take();
+        // A function that calls itself is followed once.
+        let functions = Rc::clone(&env.functions);
+        Rc::make_mut(&mut env.functions).remove(name);
+        env.positionals = Some(Rc::new(args.iter().map(|it| it.marked.clone()).collect()));
+        let span = self.span.clone();
+        self.nested += 1;
+        let flow = self.exec(unit, range, env, stdin);
+        self.nested -= 1;
+        self.span = span;
+        env.positionals = saved;
+        env.functions = functions;
+        self.depth -= 1;
+        flow
+    }
+
+    /// Variables in front of a program that change what it runs.
+    fn check_variables(&mut self, argv: &[Arg], env: &mut Env, io: &Io) {
+        let program = argv.first().map(|it| it.marked.rsplit('/').next().unwrap_or_default().to_owned()).unwrap_or_default();
+        let is_shell = crate::shell::is_shell(&program);
+        for (name, value) in &io.set {
+            self.check_variable(name, value, is_shell, env);
+        }
+    }
+
+    pub(crate) fn check_variable(&mut self, name: &str, value: &Arg, is_shell: bool, env: &mut Env) {
+        match name {
+            "BASH_ENV" | "LD_PRELOAD" | "LD_AUDIT" | "DYLD_INSERT_LIBRARIES" => {
+                if !value.marked.is_empty() {
+                    self.preloaded(name);
+                }
+            }
+            "ENV" if is_shell || value.marked.starts_with(['/', '.']) || value.marked.ends_with(".sh") => {
+                self.preloaded(name);
+            }
+            "PROMPT_COMMAND" | "PAGER" | "GIT_PAGER" | "EDITOR" | "VISUAL" | "GIT_EDITOR" | "GIT_SSH_COMMAND"
+            | "MANPAGER" | "GIT_SEQUENCE_EDITOR" | "GIT_EXTERNAL_DIFF" | "SUDO_ASKPASS" | "GIT_ASKPASS" | "BROWSER"
+            | "LESSOPEN" | "GIT_PROXY_COMMAND" | "GIT_SSH" | "SSH_ASKPASS" | "SYSTEMD_EDITOR" | "PS4" => {
+                let text = value.text();
+                let text = text.trim_start_matches('|');
+                let mut inner = env.clone();
+                self.payload(text, &mut inner, Flow::unknown());
+            }
+            _ => {}
+        }
+    }
+
+    fn preloaded(&mut self, name: &str) {
+        let why = format!("`{name}` makes the program run other code first.");
+        self.find("preloaded_code", Category::Other, false, why);
+    }
+
+    /// Takes one wrapper off.
+    fn unwrap(&mut self, name: &str, args: &[Arg], env: &mut Env, io: &mut Io) -> Inner {
+        if let Some(inner) = simple_wrapper(name, args) {
+            return Inner::Argv(inner);
+        }
+        match name {
+            "sudo" | "doas" | "sudoedit" | "run0" | "pkexec" => self.sudo(name, args, env),
+            "env" => self.env_wrapper(args, env, io),
+            "command" => {
+                let options = Options::parse(args, Spec::stopping("", &[]));
+                if options.has("vV") { Inner::Done(Flow::unknown()) } else { Inner::Argv(options.operands) }
+            }
+            "xargs" | "parallel" | "find" | "fd" | "fdfind" => self.lists(name, args, env, io),
+            _ => self.shells(name, args, env, io),
+        }
+    }
+
+    fn sudo(&mut self, name: &str, args: &[Arg], env: &mut Env) -> Inner {
+        let spec = Spec::stopping(
+            "ughpCcRrTtDUa",
+            &["user", "group", "host", "prompt", "close-from", "chroot", "role", "type", "command-timeout", "chdir", "other-user", "login-class"],
+        );
+        if name == "sudoedit" {
+            for file in Options::parse(args, spec).operands {
+                self.judge_write(&file, env, "edit");
+            }
+            return Inner::Done(Flow::unknown());
+        }
+        let spec = if name == "doas" { Spec::stopping("uCa", &[]) } else { spec };
+        let options = Options::parse(args, spec);
+        if name == "sudo" && (options.has("SA") || options.long("stdin", 3) || options.long("askpass", 2)) {
+            let why = "A password for other rights is given to sudo by a program.";
+            self.find("sudo_password", Category::Other, false, why);
+        }
+        if let Some(directory) = options.value("D", "chdir") {
+            let target = resolve(directory, env);
+            env.enter((!target.is_rootless).then_some(target.path));
+        }
+        let mut rest = options.operands.as_slice();
+        while let Some(arg) = rest.first() {
+            let is_assignment = arg.marked.split_once('=').is_some_and(|(name, _)| crate::syntax::is_name(name));
+            if !is_assignment {
+                break;
+            }
+            if let Some((name, value)) = arg.marked.split_once('=') {
+                let (name, value) = (name.to_owned(), arg.with(value));
+                self.check_variable(&name, &value, false, env);
+            }
+            rest = rest.get(1..).unwrap_or_default();
+        }
+        if options.has("e") || options.long("edit", 2) {
+            for file in rest {
+                self.judge_write(file, env, "edit");
+            }
+            return Inner::Done(Flow::unknown());
+        }
+        if rest.is_empty() && (options.has("si") || options.long("shell", 2) || options.long("login", 3)) {
+            let why = "Opens a shell with all rights.";
+            self.find("root_shell", Category::Other, false, why);
+        }
+        // `-i` and `-s` quote the words for the shell that runs them.
+        Inner::Argv(rest.to_vec())
+    }
+
+    fn env_wrapper(&mut self, args: &[Arg], env: &mut Env, io: &mut Io) -> Inner {
+        let spec = Spec::stopping("uCSaP", &["unset", "chdir", "split-string", "argv0", "block-signal"]);
+        let mut args = args.to_vec();
+        let mut options;
+        let mut rounds = 0;
+        loop {
+            options = Options::parse(&args, spec);
+            rounds += 1;
+            let Some(split) = options.value("S", "split-string").cloned() else { break };
+            if rounds > 8 {
+                self.too_complex();
+                break;
+            }
+            // The text is split and comes before what follows.
+            let unit = self.unit(&split.text());
+            let mut words = Vec::new();
+            for step in &unit.script.steps {
+                if let crate::syntax::Step::Simple(simple) = step {
+                    for assignment in &simple.assignments {
+                        words.push(self.value(&unit, &assignment.word, env));
+                    }
+                    for word in &simple.words {
+                        words.extend(self.args(&unit, word, env));
+                    }
+                }
+            }
+            words.extend(options.operands);
+            args = words;
+        }
+        if let Some(directory) = options.value("C", "chdir") {
+            let target = resolve(directory, env);
+            env.enter((!target.is_rootless).then_some(target.path));
+        }
+        let mut rest = options.operands.as_slice();
+        let mut program = rest.iter();
+        let program = program.find(|it| !it.marked.contains('=')).map(|it| it.marked.clone()).unwrap_or_default();
+        while let Some(first) = rest.first() {
+            if first.is("-") {
+                rest = rest.get(1..).unwrap_or_default();
+                continue;
+            }
+            let Some((name, value)) = first.marked.split_once('=') else { break };
+            let (name, value) = (name.to_owned(), first.with(value));
+            let is_shell = crate::shell::is_shell(program.rsplit('/').next().unwrap_or_default());
+            self.check_variable(&name, &value, is_shell, env);
+            env.set(&name, crate::env::Variable::text(value.flow()), false);
+            io.set.push((name, value));
+            rest = rest.get(1..).unwrap_or_default();
+        }
+        if rest.is_empty() && !options.wants_help() {
+            self.env_dump = true;
+            return Inner::Done(Flow::tainted(Taint::ENVIRONMENT));
+        }
+        Inner::Argv(rest.to_vec())
+    }
+
+    /// Programs that run another one for each item.
+    fn lists(&mut self, name: &str, args: &[Arg], env: &mut Env, io: &Io) -> Inner {
+        match name {
+            "xargs" => self.xargs(args, env, io),
+            "parallel" => self.parallel(args, env, io),
+            "find" => self.find_program(args, env, io),
+            _ => self.fd(args, env, io),
+        }
+    }
+
+    fn xargs(&mut self, args: &[Arg], env: &mut Env, io: &Io) -> Inner {
+        let spec = Spec::stopping(
+            "aEIJLnPRSds",
+            &["arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "replace", "process-slot-var", "eof"],
+        );
+        let options = Options::parse(args, spec);
+        if options.wants_help() || options.operands.is_empty() {
+            return Inner::Done(io.stdin.clone());
+        }
+        let flow = match options.value("a", "arg-file") {
+            Some(file) => self.file(&file.clone(), env),
+            None => io.stdin.clone(),
+        };
+        let replaced = options.value("IJ", "replace").map(|it| it.text());
+        let replaced = replaced.or_else(|| (options.has("i") || options.long("replace", 4)).then(|| "{}".to_owned()));
+        let items: Vec<Arg> = if flow.is_known() {
+            let separators: &[char] = match options.value("d", "delimiter") {
+                Some(it) if it.marked.starts_with(',') => &[',', '\n'],
+                Some(it) if it.marked.starts_with(':') => &[':', '\n'],
+                _ if options.has("0") || options.long("null", 2) => &['\0', '\n'],
+                _ if replaced.is_some() => &['\n'],
+                _ => &[' ', '\t', '\n'],
+            };
+            let parts = flow.text.split(separators).map(|it| it.trim_matches(['"', '\''])).filter(|it| !it.is_empty());
+            parts.take(256).map(|it| Arg { marked: it.to_owned(), taint: flow.taint, ..Arg::default() }).collect()
+        } else {
+            vec![Arg::unknown(flow.taint)]
+        };
+        let argv = insert(&options.operands, &items, replaced.as_deref());
+        let before = self.found();
+        let inner = self.apart(argv, Via::List, env, Flow::unknown());
+        if flow.taint.has(Taint::EVERYTHING) {
+            self.harden(before);
+        }
+        inner
+    }
+
+    fn parallel(&mut self, args: &[Arg], env: &mut Env, io: &Io) -> Inner {
+        let spec = Spec::stopping("jNLnSaIdXm", &["jobs", "max-args", "sshlogin", "arg-file", "joblog", "delay", "timeout", "retries", "results", "tmpdir", "colsep"]);
+        let options = Options::parse(args, spec);
+        if options.wants_help() {
+            return Inner::Done(Flow::unknown());
+        }
+        let is_separator = |it: &Arg| it.marked.starts_with(":::");
+        let at = options.operands.iter().position(is_separator).unwrap_or(options.operands.len());
+        let (command, values) = options.operands.split_at(at);
+        let mut items: Vec<Arg> = values.iter().filter(|it| !is_separator(it)).cloned().collect();
+        if values.is_empty() {
+            items = if io.stdin.is_known() {
+                io.stdin.text.lines().take(256).map(Arg::new).collect()
+            } else {
+                vec![Arg::unknown(io.stdin.taint)]
+            };
+        }
+        if command.is_empty() {
+            // The items are the commands.
+            for item in &items {
+                let mut inner = env.clone();
+                self.run_text(&item.flow(), &mut inner, Flow::unknown());
+            }
+            return Inner::Done(Flow::unknown());
+        }
+        let text = join(&insert(command, &items, Some("{}")));
+        let mut inner = env.clone();
+        let via = std::mem::replace(&mut self.via, Via::List);
+        let flow = if command.len() > 1 && !command.iter().any(|it| it.marked.contains([' ', ';', '|'])) {
+            self.call(insert(command, &items, Some("{}")), &mut inner, &Io { stdin: Flow::unknown(), ..Io::default() })
+        } else {
+            self.payload_via(&text, &mut inner, Via::List)
+        };
+        self.via = via;
+        Inner::Done(flow)
+    }
+
+    /// Runs a text whose commands are fed by a list.
+    fn payload_via(&mut self, text: &str, env: &mut Env, via: Via) -> Flow {
+        let unit = self.unit(text);
+        for step in &unit.script.steps {
+            if let crate::syntax::Step::Simple(simple) = step {
+                let argv: Vec<Arg> = simple.words.iter().flat_map(|word| self.args(&unit, word, env)).collect();
+                let saved = std::mem::replace(&mut self.via, via);
+                self.call(argv, env, &Io { stdin: Flow::unknown(), ..Io::default() });
+                self.via = saved;
+            }
+        }
+        Flow::unknown()
+    }
+
+    /// Runs a program with its own surroundings.
+    pub(crate) fn apart(&mut self, argv: Vec<Arg>, via: Via, env: &mut Env, stdin: Flow) -> Inner {
+        if argv.is_empty() || !self.deeper() {
+            return Inner::Done(Flow::unknown());
+        }
+        let saved = std::mem::replace(&mut self.via, via);
+        let mut inner = env.clone();
+        let shown = self.argv.clone();
+        let mut flow = self.call(argv, &mut inner, &Io { stdin, ..Io::default() });
+        self.argv = shown;
+        self.via = saved;
+        self.depth -= 1;
+        flow.text = HOLE.to_string();
+        Inner::Done(flow)
+    }
+}
+
+/// A command with items in the place of `{}`, or at its end.
+fn insert(command: &[Arg], items: &[Arg], replaced: Option<&str>) -> Vec<Arg> {
+    let mut argv = Vec::with_capacity(command.len() + items.len());
+    let mut is_placed = false;
+    for arg in command {
+        match replaced {
+            Some(replaced) if !replaced.is_empty() && arg.marked.contains(replaced) => {
+                is_placed = true;
+                for item in items {
+                    let mut placed = arg.with(&arg.marked.replace(replaced, &item.marked));
+                    placed.taint |= item.taint;
+                    argv.push(placed);
+                    // A text to run gets one item at a time; the first shows what it does.
+                    if arg.marked.contains(' ') && items.len() > 8 {
+                        break;
+                    }
+                }
+            }
+            _ => argv.push(arg.clone()),
+        }
+    }
+    if !is_placed && replaced.is_none_or(|it| it == "{}") {
+        argv.extend(items.iter().cloned());
+    }
+    argv
+}
+
+/// Words as one text.
+pub(crate) fn join(args: &[Arg]) -> String {
+    let texts: Vec<String> = args.iter().map(Arg::text).collect();
+    texts.join(" ")
+}
+
+/// Words as one text that a shell reads as the same words.
+pub(crate) fn quote(args: &[Arg]) -> String {
+    let quoted = |arg: &Arg| {
+        let text = arg.text();
+        let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%~*?[]".contains(c) || c == HOLE;
+        if !text.is_empty() && text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+    };
+    let texts: Vec<String> = args.iter().map(quoted).collect();
+    texts.join(" ")
+}
+
+fn is_wrapper(name: &str) -> bool {
+    simple_wrapper(name, &[]).is_some() || matches!(name, "sudo" | "env" | "command" | "doas")
+}
+
+/// Wrappers whose operands are the program, after some of their own.
+fn simple_wrapper(name: &str, args: &[Arg]) -> Option<Vec<Arg>> {
+    let (spec, own) = match name {
+        "builtin" | "setsid" | "nohup" | "unbuffer" | "eatmydata" | "fakeroot" | "catchsegv" | "dbus-run-session"
+        | "proxychains" | "proxychains4" | "torsocks" | "tsocks" | "rlwrap" | "pkgrun" | "noglob" | "nocorrect" | "-" | "!"
+        | "then" | "do" | "else" | "coproc" | "systemd-inhibit" | "caffeinate" | "firejail" | "xvfb-run" | "dbus-launch" | "aa-exec" => {
+            (Spec::stopping("fFsnep", &["what", "who", "why", "mode", "profile", "server-args"]), 0)
+        }
+        "exec" => (Spec::stopping("a", &[]), 0),
+        "time" => (Spec::stopping("fo", &["format", "output"]), 0),
+        "nice" => (Spec::stopping("n", &["adjustment"]), 0),
+        "ionice" => (Spec::stopping("cnpPu", &["class", "classdata", "pid"]), 0),
+        "chrt" => (Spec::stopping("TPDp", &["sched-runtime", "sched-period", "sched-deadline"]), 1),
+        "taskset" => (Spec::stopping("p", &["pid"]), 1),
+        "timeout" | "gtimeout" => (Spec::stopping("ks", &["kill-after", "signal"]), 1),
+        "stdbuf" => (Spec::stopping("ioe", &["input", "output", "error"]), 0),
+        "setarch" => (Spec::stopping("", &[]), 1),
+        "linux32" | "linux64" | "i386" | "x86_64" => (Spec::stopping("", &[]), 0),
+        "unshare" => (Spec::stopping("GSRw", &["setgid", "setuid", "root", "wd", "map-user", "map-group", "propagation", "setgroups"]), 0),
+        "nsenter" => (Spec::stopping("tSGN", &["target", "setuid", "setgid"]), 0),
+        "chroot" => (Spec::stopping("", &["userspec", "groups"]), 1),
+        "strace" | "ltrace" => {
+            (Spec::stopping("abeEIoOpPsSuUX", &["output", "trace", "expr", "attach", "user", "env", "string-limit"]), 0)
+        }
+        "valgrind" | "perf" | "heaptrack" => (Spec::stopping("o", &[]), usize::from(name == "perf")),
+        "prlimit" => (Spec::stopping("p", &["pid"]), 0),
+        "numactl" => (Spec::stopping("imNCpl", &["interleave", "membind", "cpunodebind", "physcpubind"]), 0),
+        "setpriv" => (Spec::stopping("", &["reuid", "regid", "groups", "bounding-set", "inh-caps", "ambient-caps", "securebits"]), 0),
+        "runuser" | "su" | "script" | "watch" => return None,
+        "gosu" | "su-exec" | "chpst" | "setuidgid" => (Spec::stopping("u", &[]), 1),
+        "softlimit" | "daemonize" | "start-stop-daemon" => (Spec::stopping("uxpe", &[]), 0),
+        "cgexec" => (Spec::stopping("g", &[]), 0),
+        "capsh" => (Spec::stopping("", &[]), 0),
+        "flatpak-spawn" | "host-spawn" => (Spec::stopping("", &[]), 0),
+        "bwrap" => {
+            let at = args.iter().position(|it| it.is("--")).map(|it| it + 1);
+            return at.map(|at| args.get(at..).unwrap_or_default().to_vec());
+        }
+        "dotenv" | "direnv" | "op" | "aws-vault" | "chamber" | "doppler" | "infisical" => {
+            let at = args.iter().position(|it| it.is("--"))?;
+            return args.get(at + 1..).map(<[Arg]>::to_vec);
+        }
+        "poetry" | "pipenv" | "uv" | "hatch" | "pdm" | "rye" | "conda" | "mamba" | "micromamba" if args.first().is_some_and(|it| it.is("run")) => {
+            let rest = args.get(1..).unwrap_or_default();
+            let options = Options::parse(rest, Spec::stopping("np", &["name", "prefix", "with", "python", "env-file", "directory", "project", "extra", "group"]));
+            return Some(options.operands);
+        }
+        "bundle" | "rbenv" | "pyenv" | "nodenv" | "mise" | "asdf" | "volta" | "fnm" if args.first().is_some_and(|it| it.is("exec") || it.is("run")) => {
+            let rest = args.get(1..).unwrap_or_default();
+            let at = rest.iter().position(|it| it.is("--")).map_or(0, |it| it + 1);
+            return rest.get(at..).map(<[Arg]>::to_vec);
+        }
+        "npx" | "bunx" | "pnpx" => (Spec::stopping("pc", &["package", "call"]), 0),
+        "npm" | "pnpm" | "yarn" if args.first().is_some_and(|it| it.is("exec") || it.is("dlx") || it.is("x")) => {
+            let rest = args.get(1..).unwrap_or_default();
+            return Some(Options::parse(rest, Spec::stopping("pc", &["package", "call"])).operands);
+        }
+        "busybox" | "toybox" => {
+            let options = Options::parse(args, Spec::stopping("", &[]));
+            return Some(options.operands);
+        }
+        _ => return None,
+    };
+    let options = Options::parse(args, spec);
+    if options.wants_help() {
+        return Some(Vec::new());
+    }
+    if name == "gosu" && options.operands.is_empty() {
+        return Some(Vec::new());
+    }
+    // `nice -10 rm`, `chrt -r 1 rm` and `taskset -c 0 rm` are read as the program sees them.
+    let mut operands = options.operands;
+    while name == "unshare" && operands.first().is_some_and(Arg::is_option) {
+        operands.remove(0);
+    }
+    Some(operands.get(own.min(operands.len())..).unwrap_or_default().to_vec())
+}
