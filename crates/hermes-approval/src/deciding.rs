@@ -96,7 +96,7 @@ impl Approvals {
         if request.place.is_isolated() {
             return Decision::approved(By::Isolation);
         }
-        report.findings.extend(self_approval(command, &report));
+        report.findings.extend(self_approval(command));
         self.run(&case(report), cx).await
     }
 

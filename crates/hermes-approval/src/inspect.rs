@@ -88,7 +88,7 @@ impl Approvals {
     pub fn inspect(&self, command: &str, cwd: &Path) -> Inspection {
         let request = CommandRequest::new("", command).in_folder(cwd);
         let mut report = classify(command, &self.place_of(&request, cwd));
-        report.findings.extend(self_approval(command, &report));
+        report.findings.extend(self_approval(command));
         let shown = Shown::new(command);
         let finding = |finding: &hermes_command::Finding| Inspected {
             key: key_of(finding, command),

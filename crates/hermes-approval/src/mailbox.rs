@@ -18,7 +18,7 @@ use crate::question::Ask;
 const MAX_BYTES: u64 = 1024 * 1024;
 
 /// The folder, below the home.
-const FOLDER: &str = "approvals/queue";
+pub(crate) const QUEUE: &str = "approvals/queue";
 
 /// A question that waits in some process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ impl Mailbox {
     /// That of a home folder. Nothing is created before the first question.
     #[must_use]
     pub fn of(home: &Path) -> Self {
-        Self { folder: home.join(FOLDER) }
+        Self { folder: home.join(QUEUE) }
     }
 
     /// Puts a question where other processes see it.

@@ -5,6 +5,7 @@ use hermes_command::{Category, Finding, Report};
 use crate::allowlist::has_text;
 use crate::decision::{By, Decision};
 use crate::glob::Glob;
+use crate::mailbox::QUEUE;
 use crate::policy::{Mode, Policy};
 use crate::refusal;
 use crate::variants::variants;
@@ -170,26 +171,17 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// What an agent would do to answer its own questions, or to take them out of the queue.
-pub(crate) fn self_approval(command: &str, report: &Report) -> Option<Finding> {
-    let answers = |argv: &[String]| {
-        let program = argv.first().map(String::as_str).unwrap_or_default();
-        program.rsplit('/').next() == Some("hermes")
-            && argv
-                .windows(2)
-                .any(|pair| matches!(pair, [a, b] if a == "approval" && b == "answer"))
-    };
-    let found = report.commands.iter().find(|simple| answers(&simple.argv));
-    if found.is_none() && !command.contains("approvals/queue") {
-        return None;
-    }
+/// What an agent would do to answer its own questions behind the back of `hermes approval`, which
+/// the classifier knows.
+pub(crate) fn self_approval(command: &str) -> Option<Finding> {
+    let at = command.find(QUEUE)?;
     Some(Finding {
         rule_id: "self_approval",
         category: Category::SelfHarm,
         hardline: false,
-        span: found.map_or(0..command.len(), |simple| simple.span.clone()),
-        argv: found.map(|simple| simple.argv.clone()).unwrap_or_default(),
-        why: "It answers questions that are meant for a person.".to_owned(),
+        span: at..at + QUEUE.len(),
+        argv: Vec::new(),
+        why: "It touches the questions that wait for a person.".to_owned(),
     })
 }
 

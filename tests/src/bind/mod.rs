@@ -1,6 +1,7 @@
 //! Which function each case calls. One module for each area; a module's functions turn the input
 //! of a case into a call and its result into JSON.
 
+mod approval;
 mod checkpoint;
 mod definitions;
 mod edit;
@@ -28,6 +29,7 @@ pub(crate) enum Binding {
 }
 
 const AREAS: &[&[(&str, Binding)]] = &[
+    approval::AREA,
     checkpoint::AREA,
     definitions::AREA,
     file_tools::AREA,

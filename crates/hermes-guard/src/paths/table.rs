@@ -108,6 +108,7 @@ pub(super) static WRITE: &[Row] = &[
     file(Hermes, "webhook_subscriptions.json", Credential),
     tree(Hermes, "mcp-tokens", Credential),
     tree(Hermes, "pairing", Credential),
+    tree(Hermes, "approvals", Session),
     file(Hermes, "state.db", Session),
     file(Hermes, "state.db-wal", Session),
     file(Hermes, "state.db-shm", Session),
