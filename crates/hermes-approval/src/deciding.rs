@@ -514,7 +514,7 @@ impl Case<'_> {
     fn flags(&self) -> Vec<Flag> {
         let mut flags: Vec<Flag> = Vec::new();
         for finding in &self.report.findings {
-            let key = key_of(finding, self.text);
+            let key = key_of(finding, self.display, &self.report);
             if flags.iter().all(|flag| flag.key != key) {
                 flags.push(Flag {
                     key,

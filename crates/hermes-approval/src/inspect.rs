@@ -91,7 +91,7 @@ impl Approvals {
         report.findings.extend(self_approval(command));
         let shown = Shown::new(command);
         let finding = |finding: &hermes_command::Finding| Inspected {
-            key: key_of(finding, command),
+            key: key_of(finding, command, &report),
             why: line(&finding.why, MAX_WHY),
             hardline: finding.hardline,
             span: shown.span(&finding.span),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hermes_command::{Category, Finding, SimpleCommand};
+use hermes_command::{Category, Finding, Report, SimpleCommand};
 use hermes_guard::redact::{Mode, redact};
 use sha2::{Digest as _, Sha256};
 
@@ -11,37 +11,76 @@ const MAX_HEAD: usize = 200;
 
 /// The key of a finding: its rule and the command it is about, `recursive_delete:rm -rf build`.
 ///
-/// Where the command can't be written down (a part of it is unknown, it is long or it holds a
-/// secret), a digest of the whole text goes with it, so that the key covers that very text.
+/// Where its words don't tell all about the command, a digest of the whole text goes with them, so
+/// that the key covers that very text: where a word is unknown or a secret, where it is run by
+/// another program, reads from a pipe or a file, writes to a file, or starts in another folder.
 #[must_use]
-pub fn key_of(finding: &Finding, command: &str) -> String {
+pub fn key_of(finding: &Finding, command: &str, report: &Report) -> String {
     let head = head(&finding.argv);
     let shown = redact(&head, Mode::Log);
-    let is_exact = !head.is_empty()
-        && shown == head
+    if shown == head
         && head.chars().count() <= MAX_HEAD
-        && !finding.argv.iter().any(|part| part.contains("$?"))
-        && !head.chars().any(char::is_control);
-    if is_exact {
+        && is_told_by_words(finding, command, report)
+    {
         return format!("{}:{head}", finding.rule_id);
     }
     let shown: String = shown.chars().filter(|c| !c.is_control()).take(MAX_HEAD / 4).collect();
     format!("{}:{shown}#{}", finding.rule_id, digest(command))
 }
 
-/// The normalised argv, as [`SimpleCommand::head`] has it.
-fn head(argv: &[String]) -> String {
-    if argv.is_empty() {
-        return String::new();
-    }
-    let command = SimpleCommand {
-        argv: argv.to_vec(),
-        span: 0..0,
-        is_known: true,
-        has_redirect: false,
-        depth: 0,
+fn is_told_by_words(finding: &Finding, command: &str, report: &Report) -> bool {
+    let argv = &finding.argv;
+    let is_plain = |word: &String| !word.contains("$?") && !word.chars().any(char::is_control);
+    let before = command.get(..finding.span.start).unwrap_or_default().trim_end();
+    let is_fed = before.ends_with("|&") || (before.ends_with('|') && !before.ends_with("||"));
+    let moves = |it: &SimpleCommand| {
+        it.argv.first().is_some_and(|it| matches!(it.as_str(), "cd" | "pushd" | "popd"))
     };
-    command.head()
+    !argv.is_empty()
+        && argv.iter().all(is_plain)
+        && !is_fed
+        && !report.commands.iter().any(moves)
+        && report.commands.iter().any(|it| {
+            it.depth == 0
+                && it.span == finding.span
+                && !it.has_redirect
+                && ends_with(&it.argv, argv)
+        })
+}
+
+/// Whether a command is what another one runs in the end, or the same: `sudo /bin/rm x`, `rm x`.
+fn ends_with(outer: &[String], inner: &[String]) -> bool {
+    let name = |word: &String| word.rsplit('/').next().unwrap_or_default().to_owned();
+    let end = outer.len().checked_sub(inner.len()).and_then(|start| outer.get(start..));
+    match (end.and_then(<[String]>::split_first), inner.split_first()) {
+        (Some((a, end)), Some((b, rest))) => name(a) == name(b) && end == rest,
+        _ => false,
+    }
+}
+
+/// The program without its folder and its arguments, quoted so that no two commands read the same.
+/// Options of `rm`, which have no values, come first and in order.
+fn head(argv: &[String]) -> String {
+    let Some((program, args)) = argv.split_first() else { return String::new() };
+    let program = program.rsplit('/').next().unwrap_or_default();
+    let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
+    if program == "rm" && !args.contains(&"--") {
+        let is_option = |arg: &&str| arg.len() > 1 && arg.starts_with('-');
+        let (mut options, operands): (Vec<&str>, Vec<&str>) = args.into_iter().partition(is_option);
+        options.sort_unstable();
+        args = options.into_iter().chain(operands).collect();
+    }
+    let words: Vec<String> = std::iter::once(program).chain(args).map(quoted).collect();
+    words.join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let is_safe = |c: char| c.is_alphanumeric() || "-_./:=@%+,~^*?[]{}$!#".contains(c);
+    if !word.is_empty() && word.chars().all(is_safe) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 /// The beginning of a text's SHA-256.
@@ -109,6 +148,11 @@ use Category::{
     SelfHarm, ServiceControl, SqlDestructive, SystemConfigOverwrite,
 };
 
+/// Whether an argument comes from a list that isn't known before.
+fn is_unknown(argument: &str) -> bool {
+    argument == "$?"
+}
+
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash"];
 const DOCKER: &[&str] = &["docker", "podman", "docker-compose"];
 
@@ -142,9 +186,9 @@ static UPSTREAM: &[Upstream] = &[
     of("overwrite project env/config via tee", SystemConfigOverwrite, &["tee"]),
     of("overwrite project env/config via redirection", SystemConfigOverwrite, &[]),
     of("overwrite project env/config file", SystemConfigOverwrite, &["cp", "mv", "install"]),
-    of("xargs with rm", RecursiveDelete, &["rm", "xargs"]),
-    of("find -exec rm", RecursiveDelete, &["find"]),
-    of("find -exec/-execdir rm", RecursiveDelete, &["find"]),
+    with("xargs with rm", RecursiveDelete, &["rm", "xargs"], is_unknown),
+    with("find -exec rm", RecursiveDelete, &["find", "rm"], is_unknown),
+    with("find -exec/-execdir rm", RecursiveDelete, &["find", "rm"], is_unknown),
     with("find -delete", RecursiveDelete, &["find"], |arg| arg == "-delete"),
     of("stop/restart hermes gateway (kills running agents)", SelfHarm, &["hermes"]),
     of("stop/restart hermes gateway", SelfHarm, &["hermes"]),
@@ -192,29 +236,54 @@ mod tests {
         finding("recursive_delete", RecursiveDelete, argv)
     }
 
+    fn key(command: &str) -> String {
+        let cx = hermes_command::Ctx {
+            cwd: "/home/alice/project".into(),
+            home: "/home/alice".into(),
+            hermes_home: "/home/alice/.hermes".into(),
+            env: Vec::new(),
+        };
+        let report = hermes_command::classify(command, &cx);
+        key_of(report.findings.first().unwrap(), command, &report)
+    }
+
     #[test]
     fn a_key_is_about_one_command() {
-        let key = |argv: &[&str]| key_of(&rm(argv), "the text");
-        assert_eq!(key(&["rm", "-rf", "build"]), "recursive_delete:rm -rf build");
-        assert_eq!(key(&["/bin/rm", "build", "-rf"]), "recursive_delete:rm -rf build");
-        assert_ne!(key(&["rm", "-rf", "src"]), key(&["rm", "-rf", "build"]));
-        // What can't be known or written down stands for one text only.
-        for argv in
-            [&["rm", "-rf", "$?"][..], &[], &["rm", "-r", "a\nb"], &["rm", &"x".repeat(500)]]
-        {
-            let key = key(argv);
-            assert!(key.ends_with(&format!("#{}", digest("the text"))), "{key}");
-            assert!(key.chars().count() < 100, "{key}");
+        for (command, expected) in [
+            ("rm -rf build", "recursive_delete:rm -rf build"),
+            ("ls; /bin/rm build -rf", "recursive_delete:rm -rf build"),
+            ("sudo rm -rf build", "recursive_delete:rm -rf build"),
+            ("D=build; rm -rf $D && ls", "recursive_delete:rm -rf build"),
+            ("true && rm -rf 'a b'", "recursive_delete:rm -rf 'a b'"),
+            ("rm -rf a b", "recursive_delete:rm -rf a b"),
+        ] {
+            assert_eq!(key(command), expected, "{command}");
         }
         let token = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
-        assert!(!key(&["rm", "-rf", token]).contains(token));
+        // What words don't tell stands for one text only.
+        for command in [
+            "rm -rf \"$1\"",
+            "cd build; rm -rf *",
+            "rm -r $'a\\nb'",
+            &format!("rm -r {}", "x".repeat(500)),
+            &format!("rm -rf {token}"),
+            "echo 'DROP TABLE x' | psql",
+            "psql <<< 'DROP TABLE x'",
+            "bash -c 'rm -rf x'",
+            "echo x > ~/.bashrc",
+            "ls | xargs rm -rf",
+        ] {
+            let key = key(command);
+            assert!(key.ends_with(&format!("#{}", digest(command))), "{command}: {key}");
+            assert!(key.chars().count() < 100 && !key.contains(token), "{key}");
+        }
     }
 
     #[test]
     fn entries_cover_keys_rules_and_what_upstream_called_them() {
         let covered = |entry: &str, finding: &Finding| {
             let entries = BTreeSet::from([entry.to_owned()]);
-            covers(&entries, &key_of(finding, ""), finding)
+            covers(&entries, "recursive_delete:rm -rf build", finding)
         };
         let build = rm(&["rm", "-rf", "build"]);
         for (entry, expected) in [

@@ -100,6 +100,8 @@ pub fn denied_by(
         let args = args.join(" ");
         let joined = |program: &str| format!("{program} {args}").trim_end().to_owned();
         texts.push(joined(program));
+        // What isn't known of a program's name is mostly nothing: `s${x}udo`.
+        texts.push(joined(&program.replace("$?", "")));
         texts.push(joined(program.rsplit('/').next().unwrap_or_default()));
         texts.extend(command.get(simple.span.clone()).map(|text| text.trim().to_owned()));
     }

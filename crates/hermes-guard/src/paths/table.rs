@@ -129,6 +129,9 @@ pub(super) static WRITE_SYSTEM: &[Row] = &[
     // What says which hooks may run, and what tells afterwards.
     file(Hermes, "shell-hooks-allowlist.json", System),
     file(Hermes, "logs/tool-calls.jsonl", System),
+    file(Hermes, "logs/approvals.jsonl", System),
+    // What waits for a person to agree.
+    tree(Hermes, "pending", System),
 ];
 
 /// What [`WRITE_SYSTEM`] doesn't mean: where macOS keeps temporary files.
