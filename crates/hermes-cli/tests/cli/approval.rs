@@ -171,5 +171,5 @@ fn a_person_at_the_terminal_is_asked() {
     let config = world.config().replace("plugin_rule:reads", "other");
     fs::write(world.config_path(), format!("approvals: {{timeout: 1}}\n{config}")).unwrap();
     let run = world.shell("sleep 5 | script -qec '$H exec -q call.jsonl' /dev/null").exits(3);
-    assert!(run.stdout.contains("silence is a no"), "{run:?}");
+    assert!(run.stdout.contains("within 1 s is a no"), "{run:?}");
 }
