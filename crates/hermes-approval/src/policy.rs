@@ -166,8 +166,8 @@ mod tests {
 
     use super::*;
 
-    fn policy(config: Value) -> Policy {
-        Policy::of(&config, &Settings::default())
+    fn policy(config: &Value) -> Policy {
+        Policy::of(config, &Settings::default())
     }
 
     #[test]
@@ -181,15 +181,15 @@ mod tests {
             (json!("of"), Mode::Manual, true),
             (json!(0), Mode::Manual, true),
         ] {
-            let policy = policy(json!({"approvals": {"mode": value}}));
+            let policy = policy(&json!({"approvals": {"mode": value}}));
             assert_eq!((policy.mode, !policy.warnings.is_empty()), (expected, warned), "{value}");
         }
-        assert_eq!(policy(json!("no mapping")).mode, Mode::Manual);
+        assert_eq!(policy(&json!("no mapping")).mode, Mode::Manual);
     }
 
     #[test]
     fn odd_values_are_the_defaults() {
-        let timeout = |value: Value| policy(json!({"approvals": {"timeout": value}})).timeout;
+        let timeout = |value: Value| policy(&json!({"approvals": {"timeout": value}})).timeout;
         assert_eq!(timeout(json!(5)), Duration::from_secs(5));
         assert_eq!(timeout(json!("5")), Duration::from_secs(5));
         for odd in [json!(null), json!(-1), json!(1.5), json!("soon"), json!([1])] {
@@ -198,12 +198,12 @@ mod tests {
         for (word, expected) in
             [("APPROVE", true), (" off ", true), ("allow", true), ("Yes", true), ("ask", false)]
         {
-            let policy = policy(json!({"approvals": {"cron_mode": word}}));
+            let policy = policy(&json!({"approvals": {"cron_mode": word}}));
             assert_eq!(policy.cron_approves, expected, "{word}");
         }
-        assert!(!policy(json!({"approvals": {"cron_mode": true}})).cron_approves);
+        assert!(!policy(&json!({"approvals": {"cron_mode": true}})).cron_approves);
         let policy = policy(
-            json!({"approvals": {"deny": "rm *"}, "command_allowlist": [1, " a ", null, ""]}),
+            &json!({"approvals": {"deny": "rm *"}, "command_allowlist": [1, " a ", null, ""]}),
         );
         assert_eq!(
             (policy.deny, policy.allowlist),

@@ -63,23 +63,23 @@ mod tests {
 
     use super::*;
 
-    fn plain(command: &str, marked: &[Range<usize>]) -> Vec<String> {
+    fn plain(command: &str, marked: Option<Range<usize>>) -> Vec<String> {
         let strip = |line: String| anstream::adapter::strip_str(&line).to_string();
-        lines(command, marked).into_iter().map(strip).collect()
+        lines(command, marked.as_slice()).into_iter().map(strip).collect()
     }
 
     #[test]
     fn parts_are_marked_below() {
-        assert_eq!(plain("ls; rm -rf x", &[4..12]), ["ls; rm -rf x", "    ^^^^^^^^"]);
-        let two = plain("a\nrm 日 x\nb", &[2..8]);
+        assert_eq!(plain("ls; rm -rf x", Some(4..12)), ["ls; rm -rf x", "    ^^^^^^^^"]);
+        let two = plain("a\nrm 日 x\nb", Some(2..8));
         assert_eq!(two, ["a", "rm 日 x", "^^^^^", "b"]);
-        assert_eq!(plain("ls", &[]), ["ls"]);
-        assert_eq!(plain("ls", &[5..9]), ["ls"]);
+        assert_eq!(plain("ls", None), ["ls"]);
+        assert_eq!(plain("ls", Some(5..9)), ["ls"]);
     }
 
     #[test]
     fn nothing_hides_and_nothing_moves() {
-        let shown = plain("a\x1b[2Jb\u{202e}c\u{200b}d\re\tf", &[]);
+        let shown = plain("a\x1b[2Jb\u{202e}c\u{200b}d\re\tf", None);
         assert_eq!(shown, [r"a\u{1b}[2Jb\u{202e}c\u{200b}d\u{d}e f"]);
     }
 }

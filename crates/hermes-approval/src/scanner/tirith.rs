@@ -45,7 +45,7 @@ impl ScannerConfig {
         let get = |key: &str| security.and_then(|it| it.get(key)).filter(|it| !it.is_null());
         let variable = |name: &str| settings.env_filled(name).map(|it| Value::from(it.trim()));
         let flag = |name: &str, key: &str| {
-            let configured = get(key).map_or(true, |value| is_on(value, true));
+            let configured = get(key).is_none_or(|value| is_on(value, true));
             variable(name).map_or(configured, |value| is_on(&value, configured))
         };
         let path = settings.env_filled("TIRITH_BIN").or_else(|| get("tirith_path")?.as_str());

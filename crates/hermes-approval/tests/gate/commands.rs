@@ -124,7 +124,7 @@ async fn a_question_shows_what_matters_and_no_secret() {
     let command = format!("export T={token}; rm -rf build");
     let decision = decide(&gate, &command, &context(Surface::Cli, "s")).await;
     let ask = &person.asked()[0];
-    assert_eq!(&ask.command[ask.reasons[0].span.clone()], "rm -rf build");
+    assert_eq!(ask.command.get(ask.reasons[0].span.clone()), Some("rm -rf build"));
     assert_eq!(ask.covers, ["recursive_delete:rm -rf build"]);
     assert_eq!((ask.timeout.as_secs(), ask.allow_permanent), (7, true));
     let all = format!("{ask:?} {decision:?} {:?}", world.log());

@@ -1,6 +1,5 @@
 //! The gate as tools, hosts and people meet it.
 #![expect(
-    clippy::panic,
     clippy::unwrap_used,
     reason = "these are tests; clippy knows only the functions marked so"
 )]
