@@ -1,5 +1,59 @@
 #![doc = include_str!("../README.md")]
 
+mod allowlist;
 mod approver;
+mod asking;
+mod audit;
+pub mod chat;
+mod comments;
+mod deciding;
+mod decision;
+mod gate;
+mod gateway;
+mod gateway_control;
+mod glob;
+mod inspect;
+mod keys;
+mod live;
+mod mailbox;
+mod permission;
+mod place;
+mod policy;
+mod question;
+mod refusal;
+mod ruling;
+pub mod scanner;
+mod session;
+mod shown;
+mod slash;
+mod smart;
+mod staging;
+mod surface;
+mod variants;
 
-pub use approver::{Answer, Approver, AskFuture, FixedAnswer, Question};
+pub use allowlist::{Allowlist, EntryKind};
+pub use approver::{
+    Answer, Approver, AskFuture, Callback, FixedAnswer, Prompter, Prospect, Question,
+};
+pub use comments::without_comments;
+pub use decision::{By, Decision, Outcome, Status};
+pub use gate::{
+    Approvals, ApprovalsBuilder, CommandGate, CommandRequest, DecisionFuture, ScriptRequest,
+};
+pub use gateway::ChatOutcome;
+pub use gateway_control::{controls_gateway, mentions_gateway_control};
+pub use inspect::{Inspected, Inspection};
+pub use keys::{is_upstream_key, key_of};
+pub use mailbox::{Mailbox, Posted};
+pub use permission::Elicitation;
+pub use place::Place;
+pub use policy::{Mode, Policy, is_approval};
+pub use question::{Ask, Reason};
+pub use ruling::denied_by;
+pub use session::{Notifier, NotifyFuture, Sessions, Which};
+pub use slash::{SlashChoice, SlashConfirmations, SlashFuture, SlashHandler};
+pub use smart::{ReviewRequest, Reviewer, ReviewerFuture, SmartVerdict};
+pub use staging::{
+    Origin, ProposedWrite, Staged, Staging, Subsystem, WriteFuture, WriteGate, WriteVerdict,
+};
+pub use surface::{Forced, SubAgent, surface_of};

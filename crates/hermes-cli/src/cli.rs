@@ -1,5 +1,6 @@
 //! What can be typed.
 
+mod approval;
 mod checkpoints;
 mod hooks;
 
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use hermes_tools::ToolFormat;
 
+pub(crate) use approval::{Approval, ApprovalCheck, Choice, Waiting};
 pub(crate) use checkpoints::{Checkpoints, ProjectFolder};
 pub(crate) use hooks::{Hooks, HooksTest};
 
@@ -81,6 +83,9 @@ pub(crate) enum Command {
     Call(Call),
     /// Run the tool calls of assistant messages
     Exec(Exec),
+    /// See what commands would be asked about, what was agreed to, and answer what waits
+    #[command(subcommand)]
+    Approval(Approval),
     /// See the programs that run at events, agree to them and try them out
     #[command(subcommand)]
     Hooks(Hooks),
@@ -288,9 +293,9 @@ pub(crate) struct Calling {
     /// Where relative paths start [default: the present folder]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) cwd: Option<PathBuf>,
-    /// The answer to tools that ask for permission
-    #[arg(long, value_name = "ANSWER", default_value = "deny")]
-    pub(crate) approve: Approve,
+    /// The answer to tools that ask for permission, in place of asking at the terminal
+    #[arg(long, value_name = "ANSWER")]
+    pub(crate) approve: Option<Approve>,
     /// Take a snapshot of the project before files are changed
     #[arg(long)]
     pub(crate) checkpoints: bool,

@@ -39,6 +39,8 @@ pub(crate) struct Host {
     pub(crate) refused: Vec<Rejection>,
     /// What the file tools of all sessions remember.
     pub(crate) files: Arc<FileState>,
+    /// The hooks that run at calls.
+    pub(crate) told: Hooks,
 }
 
 /// The settings alone, for commands that need no tools.
@@ -91,8 +93,9 @@ impl Host {
         ui: &Ui,
     ) -> Result<Self, Failure> {
         let mut host = Self::checked(globals, ui)?;
+        host.told = host.hooks(globals, ui);
         let mut extensions = Extensions::default()
-            .hooks(host.hooks(globals, ui))
+            .hooks(host.told.clone())
             .listener(Arc::clone(&host.files) as _);
         match host.audit_log() {
             Ok(Some(log)) => extensions = extensions.audit(Arc::new(log)),
@@ -126,7 +129,7 @@ impl Host {
         let settings = loaded.settings.clone();
         let runtime = Runtime::builder(registry).scope(scope(&settings)).settings(settings).build();
         let world = runtime.toolset_world();
-        Self { loaded, runtime, world, refused, files: Arc::default() }
+        Self { loaded, runtime, world, refused, files: Arc::default(), told: Hooks::none() }
     }
 
     /// The settings.

@@ -36,6 +36,8 @@ struct Line {
     drawn: bool,
     /// Whether a thread redraws it.
     ticking: bool,
+    /// How many questions are on the screen, which must not be written over.
+    held: usize,
     frame: usize,
 }
 
@@ -53,6 +55,7 @@ impl Status {
             running: Vec::new(),
             drawn: false,
             ticking: false,
+            held: 0,
             frame: 0,
         };
         Self { line: Arc::new(Mutex::new(line)), is_terminal: io::stderr().is_terminal() }
@@ -61,6 +64,19 @@ impl Status {
     /// Whether a person reads along.
     pub(crate) fn is_terminal(&self) -> bool {
         self.is_terminal
+    }
+
+    /// Whether what is written may have colours.
+    pub(crate) fn has_colours(&self) -> bool {
+        self.line().colours
+    }
+
+    /// Keeps the moving line away for as long as the result lives: somebody is being asked.
+    pub(crate) fn hold(&self) -> Hold {
+        let mut line = self.line();
+        line.clear();
+        line.held += 1;
+        Hold { status: self.clone() }
     }
 
     /// Tells of an error.
@@ -114,8 +130,24 @@ impl Status {
     }
 }
 
+/// Keeps the moving line away.
+#[must_use = "the line comes back when this is dropped"]
+pub(crate) struct Hold {
+    status: Status,
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        let mut line = self.status.line();
+        line.held = line.held.saturating_sub(1);
+    }
+}
+
 impl Line {
     fn draw(&mut self) {
+        if self.held > 0 {
+            return;
+        }
         let Some(oldest) = self.running.first().filter(|call| call.since.elapsed() >= PATIENCE)
         else {
             return;

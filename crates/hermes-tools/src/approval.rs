@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hermes_approval::{Answer, Approver, Question};
+use hermes_approval::{Answer, Approver, Prospect, Question, is_approval};
 use hermes_registry::{Surface, Tool, ToolContext, ToolError};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -33,13 +33,12 @@ pub(crate) enum Who {
 ///
 /// # Errors
 /// Denied, because nobody can be asked.
-pub(crate) fn who(tool: &Tool, cx: &ToolContext) -> Result<Who, ToolError> {
+pub(crate) fn who(tool: &Tool, question: &Question, cx: &ToolContext) -> Result<Who, ToolError> {
     if cx.settings().env_truthy("HERMES_YOLO_MODE") {
         return Ok(Who::Nobody("yolo mode"));
     }
     if cx.surface() == Surface::Cron {
-        let mode = cx.settings().get("approvals.cron_mode").and_then(Value::as_str);
-        return if mode.is_some_and(is_approve) {
+        return if cx.settings().get("approvals.cron_mode").is_some_and(is_approval) {
             Ok(Who::Nobody("approvals.cron_mode"))
         } else {
             let why =
@@ -47,8 +46,24 @@ pub(crate) fn who(tool: &Tool, cx: &ToolContext) -> Result<Who, ToolError> {
             Err(refused(tool, why))
         };
     }
-    let approver = cx.service::<dyn Approver>();
-    approver.map(Who::Person).ok_or_else(|| refused(tool, "there is nobody to ask"))
+    let nobody = || refused(tool, "there is nobody to ask");
+    let approver = cx.service::<dyn Approver>().ok_or_else(nobody)?;
+    match approver.prospect(question, cx) {
+        Prospect::Asks => Ok(Who::Person(approver)),
+        Prospect::Agreed(why) => Ok(Who::Nobody(why)),
+        Prospect::Nobody => Err(nobody()),
+    }
+}
+
+/// The question about a call.
+pub(crate) fn question(
+    tool: &Tool,
+    shown: &Value,
+    message: &str,
+    rule_key: Option<&str>,
+) -> Question {
+    let what: String = shown.to_string().chars().take(MAX_SHOWN).collect();
+    Question::new(tool.name(), key(tool.name(), message, rule_key), what, message)
 }
 
 /// Asks whether a call may run.
@@ -57,20 +72,16 @@ pub(crate) fn who(tool: &Tool, cx: &ToolContext) -> Result<Who, ToolError> {
 /// Denied: by a person, by silence, or because nobody can be asked.
 pub(crate) async fn ask(
     tool: &Tool,
-    shown: &Value,
-    message: &str,
-    rule_key: Option<&str>,
+    question: &Question,
     cx: &ToolContext,
 ) -> Result<Permission, ToolError> {
-    let approver = match who(tool, cx)? {
+    let approver = match who(tool, question, cx)? {
         Who::Nobody(why) => return Ok(Permission::Waived(why)),
         Who::Person(approver) => approver,
     };
-    let what: String = shown.to_string().chars().take(MAX_SHOWN).collect();
-    let question = Question::new(tool.name(), key(tool.name(), message, rule_key), what, message);
     let _waiting = cx.wait_for_person();
     let refused = |why: &str| Err(refused(tool, why));
-    match task::caught(approver.ask(&question, cx)).await {
+    match task::caught(approver.ask(question, cx)).await {
         Ok(Ok(answer)) if answer.is_yes() => Ok(Permission::Person(answer.as_str())),
         Ok(Ok(Answer::Deny { reason: Some(reason) })) => {
             let reason: String = reason.chars().take(280).collect();
@@ -103,10 +114,6 @@ fn key(tool: &str, reason: &str, rule_key: Option<&str>) -> String {
             format!("plugin_rule:{tool}:{hex}")
         }
     }
-}
-
-fn is_approve(mode: &str) -> bool {
-    ["approve", "off", "allow", "yes"].iter().any(|word| mode.trim().eq_ignore_ascii_case(word))
 }
 
 #[cfg(test)]

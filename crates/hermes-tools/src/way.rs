@@ -241,18 +241,25 @@ impl<'r> Way<'r> {
                 let error = ToolError::denied(message);
                 return Err(self.stop(Gate::Hooks, &tool.tool, error, "plugin_block"));
             }
-            Verdict::Ask { .. } if self.dry => match approval::who(&tool.tool, &cx) {
-                Ok(Who::Person(_)) => self.trace.note(Gate::Hooks, "a person would be asked"),
-                Ok(Who::Nobody(why)) => {
-                    self.trace.note(Gate::Hooks, format!("nobody would be asked: {why}"));
-                }
-                Err(error) => {
-                    return Err(self.stop(Gate::Hooks, &tool.tool, error, "plugin_block"));
-                }
-            },
             Verdict::Ask { message, rule_key } => {
                 let shown = arguments::masked(tool, &args);
-                let asked = approval::ask(&tool.tool, &shown, &message, rule_key.as_deref(), &cx);
+                let rule_key = rule_key.as_deref();
+                let question = approval::question(&tool.tool, &shown, &message, rule_key);
+                if self.dry {
+                    match approval::who(&tool.tool, &question, &cx) {
+                        Ok(Who::Person(_)) => {
+                            self.trace.note(Gate::Hooks, "a person would be asked");
+                        }
+                        Ok(Who::Nobody(why)) => {
+                            self.trace.note(Gate::Hooks, format!("nobody would be asked: {why}"));
+                        }
+                        Err(error) => {
+                            return Err(self.stop(Gate::Hooks, &tool.tool, error, "plugin_block"));
+                        }
+                    }
+                    return Ok(args);
+                }
+                let asked = approval::ask(&tool.tool, &question, &cx);
                 let permission = tokio::select! {
                     biased;
                     permission = asked => permission,

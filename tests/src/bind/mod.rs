@@ -2,6 +2,7 @@
 //! of a case into a call and its result into JSON.
 
 mod addresses;
+mod approval;
 mod checkpoint;
 mod commands;
 mod definitions;
@@ -31,6 +32,7 @@ pub(crate) enum Binding {
 
 const AREAS: &[&[(&str, Binding)]] = &[
     addresses::AREA,
+    approval::AREA,
     checkpoint::AREA,
     commands::AREA,
     definitions::AREA,

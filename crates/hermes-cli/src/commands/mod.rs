@@ -1,5 +1,6 @@
 //! One module per command.
 
+mod approval;
 mod call;
 mod checkpoints;
 mod config;
@@ -21,7 +22,7 @@ mod toolsets;
 use std::sync::Arc;
 
 use hermes_registry::{CancellationToken, Services};
-use hermes_tools::approvals::{Answer, Approver, FixedAnswer};
+use hermes_tools::approvals::{Answer, Approvals, FixedAnswer};
 use hermes_tools::toolset::ToggleAction;
 use hermes_tools::{Keep, SessionOptions};
 
@@ -29,6 +30,7 @@ use crate::cli::{Approve, Calling, Cli, Command, ToolsCommand};
 use crate::exit::{Ended, Failure};
 use crate::host::Host;
 use crate::output::Ui;
+use crate::prompt::TerminalPrompter;
 
 /// Runs what was typed.
 pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Ended {
@@ -51,6 +53,7 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Ended {
         Command::Definitions(definitions) => definitions::run(globals, definitions, ui),
         Command::Call(call) => call::run(globals, call, ui),
         Command::Exec(exec) => exec::run(globals, &exec, ui),
+        Command::Approval(asked) => approval::run(globals, asked, ui),
         Command::Hooks(hooks) => hooks::run(globals, hooks, ui),
         Command::Checkpoints(asked) => checkpoints::run(globals, asked, ui),
         Command::Config(config) => config::run(globals, config, ui),
@@ -69,10 +72,7 @@ fn calling_session(
     cancel: CancellationToken,
     ui: &Ui,
 ) -> Result<SessionOptions, Failure> {
-    let services = match answer(calling.approve) {
-        Some(answer) => services.with::<dyn Approver>(Arc::new(FixedAnswer(answer))),
-        None => services,
-    };
+    let services = gate(host, calling.approve, ui).lend(services);
     let context = host.context(calling.cwd.as_deref(), &calling.task, services, cancel)?;
     let mut options = SessionOptions::new(host.platform_tools("cli")?, context);
     // The next command may want to read what this one stored.
@@ -81,12 +81,25 @@ fn calling_session(
     Ok(options)
 }
 
-/// What was said beforehand to whatever may be asked. Without a word there is nobody to ask.
-fn answer(approve: Approve) -> Option<Answer> {
+/// Who decides about what tools want to do: what was said beforehand, else the person at the
+/// terminal. Where there is neither, there is nobody to ask.
+fn gate(host: &Host, approve: Option<Approve>, ui: &Ui) -> Arc<Approvals> {
+    let gate = Approvals::builder(host.settings()).hooks(host.told.clone());
+    match approve.map(answer) {
+        Some(answer) => gate.prompter(Arc::new(FixedAnswer(answer))),
+        None => match TerminalPrompter::open(&ui.status) {
+            Some(prompter) => gate.prompter(Arc::new(prompter)),
+            None => gate,
+        },
+    }
+    .build()
+}
+
+fn answer(approve: Approve) -> Answer {
     match approve {
-        Approve::Deny => None,
-        Approve::Once => Some(Answer::Once),
-        Approve::Session => Some(Answer::Session),
-        Approve::Always => Some(Answer::Always),
+        Approve::Deny => Answer::NO,
+        Approve::Once => Answer::Once,
+        Approve::Session => Answer::Session,
+        Approve::Always => Answer::Always,
     }
 }

@@ -5,6 +5,8 @@
     reason = "these are tests; clippy knows only the functions marked so"
 )]
 
+#[cfg(all(unix, feature = "file"))]
+mod approval;
 #[cfg(feature = "file")]
 mod calls;
 #[cfg(all(unix, feature = "file"))]

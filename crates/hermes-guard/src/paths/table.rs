@@ -108,6 +108,7 @@ pub(super) static WRITE: &[Row] = &[
     file(Hermes, "webhook_subscriptions.json", Credential),
     tree(Hermes, "mcp-tokens", Credential),
     tree(Hermes, "pairing", Credential),
+    tree(Hermes, "approvals", Session),
     file(Hermes, "state.db", Session),
     file(Hermes, "state.db-wal", Session),
     file(Hermes, "state.db-shm", Session),
@@ -130,6 +131,9 @@ pub(super) static WRITE_SYSTEM: &[Row] = &[
     file(Hermes, "logs/tool-calls.jsonl", System),
     // Journals, which say what is done to files when a process was killed.
     tree(Hermes, "staging", System),
+    file(Hermes, "logs/approvals.jsonl", System),
+    // What waits for a person to agree.
+    tree(Hermes, "pending", System),
 ];
 
 /// What [`WRITE_SYSTEM`] doesn't mean: where macOS keeps temporary files.

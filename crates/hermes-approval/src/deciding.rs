@@ -1,0 +1,610 @@
+//! The way of a command through the gate.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Arc, PoisonError};
+
+use hermes_command::{Ctx, Finding, Report, classify};
+use hermes_hooks::HookEvent;
+use hermes_registry::{Surface, ToolContext};
+
+use crate::approver::Answer;
+use crate::asking::{Reply, Way};
+use crate::audit::{self, Record};
+use crate::decision::{By, Decision, Outcome, Status};
+use crate::gate::{Approvals, CommandGate, CommandRequest, DecisionFuture, ScriptRequest};
+use crate::gateway_control::controls_gateway;
+use crate::keys::{covers, key_of, sha256};
+use crate::policy::{Mode, Policy};
+use crate::question::{Ask, Reason};
+use crate::refusal;
+use crate::ruling::{Facts, Reach, Ruling, rule, self_approval};
+use crate::scanner::{ScanAction, ScanVerdict};
+use crate::shown::{Shown, line};
+use crate::smart::{self, SmartVerdict};
+use crate::surface::{Forced, SubAgent};
+
+/// Most characters of a description.
+const MAX_DESCRIPTION: usize = 600;
+
+/// Variables of the host that the classifier may know.
+const KNOWN_VARIABLES: [&str; 5] = ["SHELL", "USER", "LOGNAME", "TMPDIR", "LANG"];
+
+/// The key under which whole scripts are agreed to.
+const SCRIPT_KEY: &str = "execute_code";
+
+/// A command with all that is known about it.
+struct Case<'c> {
+    tool: &'c str,
+    /// What would run.
+    text: &'c str,
+    /// What people see of it, and what spans of findings point into.
+    display: &'c str,
+    report: Report,
+    is_script: bool,
+}
+
+/// A reason for asking.
+struct Flag {
+    key: String,
+    why: String,
+    span: Range<usize>,
+    /// What it is remembered for; none for the scanner's, which hold for a session at most.
+    finding: Option<Finding>,
+}
+
+impl CommandGate for Approvals {
+    fn decide<'a>(
+        &'a self,
+        request: &'a CommandRequest,
+        cx: &'a ToolContext,
+    ) -> DecisionFuture<'a> {
+        Box::pin(self.decide_command(request, cx))
+    }
+
+    fn decide_script<'a>(
+        &'a self,
+        request: &'a ScriptRequest,
+        cx: &'a ToolContext,
+    ) -> DecisionFuture<'a> {
+        Box::pin(self.decide_code(request, cx))
+    }
+}
+
+impl Approvals {
+    async fn decide_command(&self, request: &CommandRequest, cx: &ToolContext) -> Decision {
+        let command = request.command.as_str();
+        let in_gateway =
+            self.settings.env_filled("_HERMES_GATEWAY").is_some_and(|it| it.trim() == "1");
+        if request.place.is_isolated() && !in_gateway {
+            return Decision::approved(By::Isolation);
+        }
+        let mut report = classify(command, &self.place_of(request, cx.cwd()));
+        let case = |report| Case {
+            tool: &request.tool,
+            text: command,
+            display: command,
+            report,
+            is_script: false,
+        };
+        if in_gateway && controls_gateway(&report) {
+            let mut decision = Decision::refused(By::GatewayControl, refusal::gateway_control());
+            decision.status = Some(Status::Error);
+            return self.settle(&case(report), &[], decision, cx);
+        }
+        if request.place.is_isolated() {
+            return Decision::approved(By::Isolation);
+        }
+        report.findings.extend(self_approval(command));
+        self.run(&case(report), cx).await
+    }
+
+    async fn decide_code(&self, request: &ScriptRequest, cx: &ToolContext) -> Decision {
+        if request.place.is_isolated() {
+            return Decision::approved(By::Isolation);
+        }
+        let shell = as_here_document(&request.interpreter, &request.code);
+        let place = CommandRequest::new(&*request.tool, "").at(request.place.clone());
+        let report = classify(&shell, &self.place_of(&place, cx.cwd()));
+        let case = Case {
+            tool: &request.tool,
+            text: &request.code,
+            display: &shell,
+            report,
+            is_script: true,
+        };
+        self.run(&case, cx).await
+    }
+
+    /// Where a command would run, for the classifier.
+    pub(crate) fn place_of(&self, request: &CommandRequest, cwd: &Path) -> Ctx {
+        let folder = request.cwd.as_deref().unwrap_or(cwd);
+        let known = |name: &&str| {
+            let value = self.settings.env_filled(name)?;
+            Some(((*name).to_owned(), value.to_owned()))
+        };
+        Ctx {
+            cwd: folder.to_string_lossy().into_owned(),
+            home: self.home(),
+            hermes_home: self.settings.home().to_string_lossy().into_owned(),
+            env: KNOWN_VARIABLES.iter().filter_map(known).collect(),
+        }
+    }
+
+    fn home(&self) -> String {
+        self.settings.env_filled("HOME").unwrap_or("/root").to_owned()
+    }
+
+    /// The home folders of the user and of the agent.
+    pub(crate) fn homes(&self) -> (String, String) {
+        (self.home(), self.settings.home().to_string_lossy().into_owned())
+    }
+
+    async fn run(&self, case: &Case<'_>, cx: &ToolContext) -> Decision {
+        let policy = self.live.now();
+        let way = self.way(cx);
+        let (home, hermes) = self.homes();
+        let facts = Facts {
+            command: case.text,
+            is_script: case.is_script,
+            report: &case.report,
+            policy: &policy,
+            reach: self.reach(cx, &way),
+            is_yolo: self.is_yolo || self.sessions.is_yolo(&cx.ids().session),
+            is_forced: cx.service::<Forced>().is_some(),
+            has_sudo_password: self.settings.env("SUDO_PASSWORD").is_some(),
+            homes: &[(&hermes, "~/.hermes"), (&home, "~")],
+        };
+        let reach = facts.reach;
+        match rule(&facts) {
+            Ruling::Settled(decision) => {
+                let flags = case.flags();
+                self.settle(case, &flags, decision, cx)
+            }
+            Ruling::Unattended => self.unattended(case, reach, &policy, cx).await,
+            Ruling::Attended => self.attended(case, &way, &policy, cx).await,
+        }
+    }
+
+    /// Where nobody can be asked, what a person would be asked about doesn't run.
+    async fn unattended(
+        &self,
+        case: &Case<'_>,
+        reach: Reach,
+        policy: &Policy,
+        cx: &ToolContext,
+    ) -> Decision {
+        let Some(mut flags) = self.flags(case, policy, cx).await else {
+            return self.settle(case, &[], interrupted(""), cx);
+        };
+        if reach == Reach::Nobody {
+            self.drop_covered(&mut flags, policy, cx);
+        } else if case.is_script && flags.is_empty() {
+            // What a script does can't be told as well as what a command does.
+            flags.push(script_flag());
+        }
+        if flags.is_empty() {
+            return Decision::approved(By::Nothing);
+        }
+        let what = describe(&flags);
+        let decision = match reach {
+            Reach::Cron => Decision::refused(By::CronMode, refusal::cron(&what)),
+            _ => Decision::refused(By::Noninteractive, refusal::nobody(&what)),
+        };
+        self.settle(case, &flags, decision, cx)
+    }
+
+    async fn attended(
+        &self,
+        case: &Case<'_>,
+        way: &Way,
+        policy: &Policy,
+        cx: &ToolContext,
+    ) -> Decision {
+        let Some(mut flags) = self.flags(case, policy, cx).await else {
+            return self.settle(case, &[], interrupted(""), cx);
+        };
+        let asks_whole = cx.surface() == Surface::Gateway || self.must_ask;
+        if case.is_script && asks_whole {
+            flags.push(script_flag());
+        }
+        let had_flags = !flags.is_empty();
+        self.drop_covered(&mut flags, policy, cx);
+        if flags.is_empty() {
+            let by = if had_flags { By::Remembered } else { By::Nothing };
+            return self.settle(case, &flags, Decision::approved(by), cx);
+        }
+        if self.sessions.use_ticket(&cx.ids().session, &sha256(case.text)) {
+            return self.settle(case, &flags, Decision::approved(By::Person), cx);
+        }
+        let smart_denied = match self.review(case, &flags, policy, cx).await {
+            Some(SmartVerdict::Approve) => {
+                return self.settle(case, &flags, Decision::approved(By::Model), cx);
+            }
+            verdict => verdict == Some(SmartVerdict::Deny),
+        };
+        let mut decision = self.ask_person(case, way, &flags, smart_denied, policy, cx).await;
+        decision.smart_denied = smart_denied;
+        self.settle(case, &flags, decision, cx)
+    }
+
+    /// Everything that a person would be asked about; none if the call was given up.
+    async fn flags(&self, case: &Case<'_>, policy: &Policy, cx: &ToolContext) -> Option<Vec<Flag>> {
+        let mut flags = Vec::new();
+        if !case.is_script {
+            let scan = self.scanner.scan(case.text, &policy.scanner);
+            let verdict = tokio::select! {
+                biased;
+                verdict = hermes_task::caught(scan) => verdict,
+                () = cx.cancel().cancelled() => return None,
+            };
+            let verdict = verdict.unwrap_or_else(|panic| {
+                tracing::warn!(panic, "the scanner crashed");
+                let action =
+                    if policy.scanner.fail_open { ScanAction::Allow } else { ScanAction::Block };
+                ScanVerdict::new(action)
+            });
+            if verdict.action != ScanAction::Allow {
+                flags.push(Flag {
+                    key: verdict.key(),
+                    why: format!("Security scan: {}", verdict.description()),
+                    span: 0..0,
+                    finding: None,
+                });
+            }
+        }
+        flags.extend(case.flags());
+        Some(flags)
+    }
+
+    /// Takes out what was agreed to before.
+    fn drop_covered(&self, flags: &mut Vec<Flag>, policy: &Policy, cx: &ToolContext) {
+        let session = self.sessions.approved(&cx.ids().session);
+        let mut permanent: BTreeSet<String> = policy.allowlist.iter().cloned().collect();
+        permanent.extend(self.unsaved());
+        flags.retain(|flag| match &flag.finding {
+            None => !session.contains(&flag.key),
+            Some(finding) => {
+                !covers(&session, &flag.key, finding) && !covers(&permanent, &flag.key, finding)
+            }
+        });
+    }
+
+    /// What a model says, if it is asked at all.
+    async fn review(
+        &self,
+        case: &Case<'_>,
+        flags: &[Flag],
+        policy: &Policy,
+        cx: &ToolContext,
+    ) -> Option<SmartVerdict> {
+        let reviewer = self.reviewer.as_ref().filter(|_| policy.mode == Mode::Smart)?;
+        let why = describe(flags);
+        let request = smart::request(case.display, &why, &case.report, policy.review_timeout);
+        let answer = match &request {
+            None => Err("the command is too long".to_owned()),
+            Some(request) => {
+                let asked = hermes_task::caught(reviewer.review(request));
+                tokio::select! {
+                    biased;
+                    answer = tokio::time::timeout(policy.review_timeout, asked) => match answer {
+                        Ok(Ok(answer)) => answer,
+                        Ok(Err(panic)) => Err(panic),
+                        Err(_) => Err("it took too long".to_owned()),
+                    },
+                    () = cx.cancel().cancelled() => Err("the call was given up".to_owned()),
+                }
+            }
+        };
+        let verdict = match &answer {
+            Ok(answer) => SmartVerdict::of(answer),
+            Err(error) => {
+                tracing::warn!(error, "the review failed: a person decides");
+                SmartVerdict::Escalate
+            }
+        };
+        self.write_down(case, flags, &format!("smart_{}", verdict.as_str()), By::Model, cx);
+        if verdict != SmartVerdict::Escalate {
+            let ask = self.question(case, flags, verdict == SmartVerdict::Deny, policy, cx);
+            self.tell_before(&ask, "smart", cx).await;
+            let choice = Some(verdict.as_str());
+            self.tell(HookEvent::PostApprovalResponse, &ask, "smart", choice, cx).await;
+        }
+        Some(verdict)
+    }
+
+    async fn ask_person(
+        &self,
+        case: &Case<'_>,
+        way: &Way,
+        flags: &[Flag],
+        smart_denied: bool,
+        policy: &Policy,
+        cx: &ToolContext,
+    ) -> Decision {
+        let what = describe(flags);
+        if cx.service::<SubAgent>().is_some() {
+            return if policy.subagent_approves && !smart_denied {
+                Decision::approved(By::SubAgent)
+            } else {
+                no_consent(By::SubAgent, refusal::subagent(&what), Outcome::Denied)
+            };
+        }
+        if smart_denied && matches!(way, Way::Nobody | Way::Taken) {
+            return no_consent(By::Model, refusal::smart_denied(&what), Outcome::Denied);
+        }
+        let ask = self.question(case, flags, smart_denied, policy, cx);
+        let allow_permanent = ask.allow_permanent;
+        let shown = Arc::new(ask.clone());
+        let is_covered = || {
+            let mut rest: Vec<Flag> = flags.iter().map(Flag::copy).collect();
+            self.drop_covered(&mut rest, &self.live.now(), cx);
+            rest.is_empty() && !smart_denied
+        };
+        let surface = if cx.surface() == Surface::Gateway { "gateway" } else { "cli" };
+        let reply = self.put(ask, way, surface, cx, &is_covered).await;
+        let mut decision = match reply {
+            Reply::Answered(answer) if answer.is_yes() => {
+                let answer = if smart_denied { Answer::Once } else { answer };
+                self.remember(flags, &answer, cx).await;
+                Decision::approved(By::Person)
+            }
+            Reply::Answered(Answer::Timeout) => {
+                no_consent(By::Silence, refusal::timeout(&what), Outcome::Timeout)
+            }
+            Reply::Answered(Answer::Deny { reason }) => {
+                let reason = refusal::reason(reason.as_deref());
+                let message = refusal::denied(&what, reason.as_deref());
+                let mut decision = no_consent(By::Person, message, Outcome::Denied);
+                decision.deny_reason = reason;
+                decision
+            }
+            // Every other answer is a yes, and was one above.
+            Reply::Answered(_) => {
+                no_consent(By::Person, refusal::denied(&what, None), Outcome::Denied)
+            }
+            Reply::Covered => Decision::approved(By::Remembered),
+            Reply::Interrupted => interrupted(&what),
+            Reply::Unheard => no_consent(By::Silence, refusal::unanswered(&what), Outcome::Timeout),
+            Reply::Failed(error) => {
+                tracing::warn!(error, "asking failed");
+                let why = line(&error, MAX_DESCRIPTION / 4);
+                // A dialog that breaks is a no; a notice that doesn't arrive was never a question.
+                let outcome = match way {
+                    Way::Notify(_) => Outcome::Unreachable,
+                    _ => Outcome::Denied,
+                };
+                no_consent(By::Unreachable, refusal::unreachable(&what, &why), outcome)
+            }
+            Reply::Kept => {
+                let mut decision = Decision::refused(By::Pending, refusal::pending(&what));
+                decision.status = Some(Status::PendingApproval);
+                decision.command = Some(shown.command.clone());
+                self.sessions.set_pending(shown, sha256(case.text));
+                decision
+            }
+        };
+        decision.allow_permanent = allow_permanent;
+        decision
+    }
+
+    /// The question about a command.
+    fn question(
+        &self,
+        case: &Case<'_>,
+        flags: &[Flag],
+        smart_denied: bool,
+        policy: &Policy,
+        cx: &ToolContext,
+    ) -> Ask {
+        let shown = Shown::new(case.display);
+        let reason = |flag: &Flag| Reason {
+            key: flag.key.clone(),
+            why: line(&flag.why, MAX_DESCRIPTION),
+            span: if flag.span.is_empty() { 0..0 } else { shown.span(&flag.span) },
+        };
+        let reasons: Vec<Reason> = flags.iter().map(reason).collect();
+        let lasting = flags.iter().filter(|flag| flag.finding.is_some());
+        Ask {
+            id: new_id(),
+            session: cx.ids().session.to_string(),
+            tool: case.tool.to_owned(),
+            description: describe(flags),
+            allow_permanent: !smart_denied && flags.iter().all(|flag| flag.finding.is_some()),
+            smart_denied,
+            covers: lasting.map(|flag| flag.key.clone()).collect(),
+            timeout: policy.timeout,
+            command: shown.text,
+            reasons,
+        }
+    }
+
+    /// Keeps a yes for as long as it is meant.
+    async fn remember(&self, flags: &[Flag], answer: &Answer, cx: &ToolContext) {
+        let lasting = flags.iter().filter(|flag| flag.finding.is_some());
+        let lasting = lasting.map(|flag| flag.key.clone()).collect();
+        self.keep(flags.iter().map(|flag| flag.key.clone()).collect(), lasting, answer, cx).await;
+    }
+
+    /// Keeps `keys` for the session, and those among them that may last for ever.
+    pub(crate) async fn keep(
+        &self,
+        keys: Vec<String>,
+        lasting: Vec<String>,
+        answer: &Answer,
+        cx: &ToolContext,
+    ) {
+        if matches!(answer, Answer::Session | Answer::Always) {
+            self.sessions.approve(&cx.ids().session, keys);
+        }
+        if *answer == Answer::Always && !lasting.is_empty() {
+            self.keep_for_ever(lasting).await;
+        }
+    }
+
+    pub(crate) async fn keep_for_ever(&self, keys: Vec<String>) {
+        let saved = match self.allowlist.clone() {
+            None => Err("there is no home folder".to_owned()),
+            Some(allowlist) => {
+                let keys = keys.clone();
+                // Another process may hold the file for a while.
+                match hermes_task::spawn_blocking(move || allowlist.add(&keys)).await {
+                    Ok(Ok(())) => Ok(()),
+                    Ok(Err(error)) => Err(error.to_string()),
+                    Err(failure) => Err(format!("{failure:?}")),
+                }
+            }
+        };
+        if let Err(error) = saved {
+            tracing::warn!(error, "an approval holds for this process only");
+            let mut unsaved = self.unsaved.lock().unwrap_or_else(PoisonError::into_inner);
+            unsaved.extend(keys);
+        }
+    }
+
+    /// Writes a decision down and completes it.
+    fn settle(
+        &self,
+        case: &Case<'_>,
+        flags: &[Flag],
+        mut decision: Decision,
+        cx: &ToolContext,
+    ) -> Decision {
+        if decision.pattern_keys.is_empty() {
+            decision.pattern_keys = flags.iter().map(|flag| flag.key.clone()).collect();
+        }
+        if decision.description.is_none() && !flags.is_empty() {
+            decision.description = Some(describe(flags));
+        }
+        // What nobody could object to would only hide the rest.
+        if !flags.is_empty() || !decision.approved {
+            let verdict = match (decision.approved, decision.status) {
+                (true, _) => "approved",
+                (false, Some(Status::PendingApproval)) => "pending",
+                (false, _) => "denied",
+            };
+            self.write_down(case, flags, verdict, decision.by, cx);
+        }
+        decision
+    }
+
+    fn write_down(&self, case: &Case<'_>, flags: &[Flag], verdict: &str, by: By, cx: &ToolContext) {
+        let Some(log) = &self.log else { return };
+        let findings: Vec<String> =
+            flags.iter().map(|flag| format!("{}: {}", flag.key, flag.why)).collect();
+        let ids = cx.ids();
+        audit::record(
+            log,
+            &Record {
+                session: &ids.session,
+                call: &ids.call,
+                tool: case.tool,
+                command: case.text,
+                findings: &findings,
+                verdict,
+                decided_by: by,
+            },
+        );
+    }
+}
+
+impl Case<'_> {
+    /// What the classifier found, one reason for each key.
+    fn flags(&self) -> Vec<Flag> {
+        let mut flags: Vec<Flag> = Vec::new();
+        for finding in &self.report.findings {
+            let key = key_of(finding, self.display, &self.report);
+            if flags.iter().all(|flag| flag.key != key) {
+                flags.push(Flag {
+                    key,
+                    why: finding.why.clone(),
+                    span: finding.span.clone(),
+                    finding: Some(finding.clone()),
+                });
+            }
+        }
+        flags
+    }
+}
+
+impl Flag {
+    fn copy(&self) -> Self {
+        Self {
+            key: self.key.clone(),
+            why: self.why.clone(),
+            span: self.span.clone(),
+            finding: self.finding.clone(),
+        }
+    }
+}
+
+/// All reasons in one text.
+fn describe(flags: &[Flag]) -> String {
+    let whys: Vec<&str> = flags.iter().map(|flag| flag.why.trim_end_matches('.')).collect();
+    line(&whys.join("; "), MAX_DESCRIPTION)
+}
+
+fn script_flag() -> Flag {
+    let finding = Finding {
+        rule_id: SCRIPT_KEY,
+        category: hermes_command::Category::Other,
+        hardline: false,
+        span: 0..0,
+        argv: Vec::new(),
+        why: "It runs a whole script.".to_owned(),
+    };
+    Flag {
+        key: SCRIPT_KEY.to_owned(),
+        why: finding.why.clone(),
+        span: 0..0,
+        finding: Some(finding),
+    }
+}
+
+fn no_consent(by: By, message: String, outcome: Outcome) -> Decision {
+    Decision { outcome: Some(outcome), user_consent: Some(false), ..Decision::refused(by, message) }
+}
+
+fn interrupted(what: &str) -> Decision {
+    let what = if what.is_empty() { "it had not been put yet" } else { what };
+    no_consent(By::Interrupt, refusal::interrupted(what), Outcome::Interrupted)
+}
+
+/// A script as the shell would be given it.
+fn as_here_document(interpreter: &str, code: &str) -> String {
+    let mut end = "END".to_owned();
+    while code.lines().any(|line| line == end) {
+        end.push('_');
+    }
+    let interpreter = if interpreter.trim().is_empty() { "python3" } else { interpreter.trim() };
+    let line_end = if code.ends_with('\n') || code.is_empty() { "" } else { "\n" };
+    format!("{interpreter} - <<'{end}'\n{code}{line_end}{end}\n")
+}
+
+/// A new name for a question.
+pub(crate) fn new_id() -> String {
+    use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+    // Seeded by the system at random; a question's name is no secret.
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    let id = hasher.finish() & 0xffff_ffff_ffff;
+    format!("{id:012x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_cannot_end_its_here_document() {
+        let shell = as_here_document("", "print(1)\nEND\nrm");
+        assert_eq!(shell, "python3 - <<'END_'\nprint(1)\nEND\nrm\nEND_\n");
+    }
+
+    #[test]
+    fn ids_differ_and_have_their_form() {
+        let ids: BTreeSet<String> = (0..100).map(|_| new_id()).collect();
+        assert!(ids.len() > 90 && ids.iter().all(|id| id.len() == 12));
+    }
+}
