@@ -189,7 +189,8 @@ impl Journal<'_> {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::local::journal::{Mark, Step};
