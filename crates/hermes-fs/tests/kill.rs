@@ -2,7 +2,6 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests aren't seen as tests")]
 #![expect(clippy::indexing_slicing, reason = "helpers of tests aren't seen as tests")]
-#![expect(clippy::string_slice, reason = "helpers of tests aren't seen as tests")]
 #![expect(clippy::print_stdout, reason = "tells what was found and what was left out")]
 
 use std::collections::BTreeMap;

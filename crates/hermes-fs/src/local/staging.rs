@@ -188,3 +188,53 @@ impl Journal<'_> {
         drop(self.lock);
     }
 }
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::local::journal::{Mark, Step};
+    use pretty_assertions::assert_eq;
+    use std::fs;
+
+    /// What is in some files after a process with a plan died, with another change in between.
+    fn after(die: impl Fn(&mut Journal<'_>, &Record)) -> Vec<Option<String>> {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let staging = Staging::open(&root.join("staging")).unwrap();
+        let id = unique();
+        let mut record = Record::default();
+        for (index, name) in ["a", "b", "c"].into_iter().enumerate() {
+            let (from, to) = (staging.join(&format!("{id}-{index}")), root.join(name));
+            fs::write(&from, "new").unwrap();
+            fs::write(&to, "old").unwrap();
+            let [file, old] = [&from, &to].map(|path| Mark::at(path).unwrap().unwrap());
+            record.temps.push(from.clone().into());
+            record.steps.push(Step::Swap { from: from.into(), to: to.into(), file, old });
+        }
+        let mut journal = staging.begin(&id, &record).unwrap();
+        die(&mut journal, &record);
+        // Not before its owner is dead.
+        staging.recover();
+        assert!(staging.join(&format!("{id}-0")).exists());
+        fs::write(root.join("b"), "somebody's").unwrap();
+        drop(journal);
+        staging.recover();
+        assert_eq!(fs::read_dir(root.join("staging")).unwrap().count(), 0);
+        ["a", "b", "c"].map(|name| fs::read_to_string(root.join(name)).ok()).into()
+    }
+
+    #[test]
+    fn a_plan_of_a_dead_process_is_brought_to_its_end_where_nothing_else_changed() {
+        let all = |[a, b, c]: [&str; 3]| vec![Some(a.into()), Some(b.into()), Some(c.into())];
+        assert_eq!(after(|_, _| ()), all(["old", "somebody's", "old"]));
+        let planned = after(|journal, record| journal.commit(record).unwrap());
+        assert_eq!(planned, all(["new", "somebody's", "new"]));
+        let taken_back = after(|journal, record| {
+            journal.commit(record).unwrap();
+            record.steps[0].forward(&mut Folders::default()).unwrap();
+            journal.undo().unwrap();
+        });
+        assert_eq!(taken_back, all(["old", "somebody's", "old"]));
+    }
+}
