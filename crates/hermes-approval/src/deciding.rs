@@ -1,21 +1,20 @@
 //! The way of a command through the gate.
 
-use std::collections::BTreeSet;
-use std::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
-use hermes_command::{Ctx, Finding, Report, classify};
+use hermes_command::{Ctx, classify};
 use hermes_hooks::HookEvent;
 use hermes_registry::{Surface, ToolContext};
 
 use crate::approver::Answer;
 use crate::asking::{Reply, Way};
 use crate::audit::{self, Record};
+use crate::case::{Case, Flag, MAX_DESCRIPTION, as_here_document, describe, new_id, script_flag};
 use crate::decision::{By, Decision, Outcome, Status};
 use crate::gate::{Approvals, CommandGate, CommandRequest, DecisionFuture, ScriptRequest};
 use crate::gateway_control::controls_gateway;
-use crate::keys::{covers, key_of, sha256};
+use crate::keys::sha256;
 use crate::policy::{Mode, Policy};
 use crate::question::{Ask, Reason};
 use crate::refusal;
@@ -25,34 +24,8 @@ use crate::shown::{Shown, line};
 use crate::smart::{self, SmartVerdict};
 use crate::surface::{Forced, SubAgent};
 
-/// Most characters of a description.
-const MAX_DESCRIPTION: usize = 600;
-
 /// Variables of the host that the classifier may know.
 const KNOWN_VARIABLES: [&str; 5] = ["SHELL", "USER", "LOGNAME", "TMPDIR", "LANG"];
-
-/// The key under which whole scripts are agreed to.
-const SCRIPT_KEY: &str = "execute_code";
-
-/// A command with all that is known about it.
-struct Case<'c> {
-    tool: &'c str,
-    /// What would run.
-    text: &'c str,
-    /// What people see of it, and what spans of findings point into.
-    display: &'c str,
-    report: Report,
-    is_script: bool,
-}
-
-/// A reason for asking.
-struct Flag {
-    key: String,
-    why: String,
-    span: Range<usize>,
-    /// What it is remembered for; none for the scanner's, which hold for a session at most.
-    finding: Option<Finding>,
-}
 
 impl CommandGate for Approvals {
     fn decide<'a>(
@@ -258,19 +231,6 @@ impl Approvals {
         Some(flags)
     }
 
-    /// Takes out what was agreed to before.
-    fn drop_covered(&self, flags: &mut Vec<Flag>, policy: &Policy, cx: &ToolContext) {
-        let session = self.sessions.approved(&cx.ids().session);
-        let mut permanent: BTreeSet<String> = policy.allowlist.iter().cloned().collect();
-        permanent.extend(self.unsaved());
-        flags.retain(|flag| match &flag.finding {
-            None => !session.contains(&flag.key),
-            Some(finding) => {
-                !covers(&session, &flag.key, finding) && !covers(&permanent, &flag.key, finding)
-            }
-        });
-    }
-
     /// What a model says, if it is asked at all.
     async fn review(
         &self,
@@ -420,49 +380,6 @@ impl Approvals {
         }
     }
 
-    /// Keeps a yes for as long as it is meant.
-    async fn remember(&self, flags: &[Flag], answer: &Answer, cx: &ToolContext) {
-        let lasting = flags.iter().filter(|flag| flag.finding.is_some());
-        let lasting = lasting.map(|flag| flag.key.clone()).collect();
-        self.keep(flags.iter().map(|flag| flag.key.clone()).collect(), lasting, answer, cx).await;
-    }
-
-    /// Keeps `keys` for the session, and those among them that may last for ever.
-    pub(crate) async fn keep(
-        &self,
-        keys: Vec<String>,
-        lasting: Vec<String>,
-        answer: &Answer,
-        cx: &ToolContext,
-    ) {
-        if matches!(answer, Answer::Session | Answer::Always) {
-            self.sessions.approve(&cx.ids().session, keys);
-        }
-        if *answer == Answer::Always && !lasting.is_empty() {
-            self.keep_for_ever(lasting).await;
-        }
-    }
-
-    pub(crate) async fn keep_for_ever(&self, keys: Vec<String>) {
-        let saved = match self.allowlist.clone() {
-            None => Err("there is no home folder".to_owned()),
-            Some(allowlist) => {
-                let keys = keys.clone();
-                // Another process may hold the file for a while.
-                match hermes_task::spawn_blocking(move || allowlist.add(&keys)).await {
-                    Ok(Ok(())) => Ok(()),
-                    Ok(Err(error)) => Err(error.to_string()),
-                    Err(failure) => Err(format!("{failure:?}")),
-                }
-            }
-        };
-        if let Err(error) = saved {
-            tracing::warn!(error, "an approval holds for this process only");
-            let mut unsaved = self.unsaved.lock().unwrap_or_else(PoisonError::into_inner);
-            unsaved.extend(keys);
-        }
-    }
-
     /// Writes a decision down and completes it.
     fn settle(
         &self,
@@ -509,59 +426,6 @@ impl Approvals {
     }
 }
 
-impl Case<'_> {
-    /// What the classifier found, one reason for each key.
-    fn flags(&self) -> Vec<Flag> {
-        let mut flags: Vec<Flag> = Vec::new();
-        for finding in &self.report.findings {
-            let key = key_of(finding, self.display, &self.report);
-            if flags.iter().all(|flag| flag.key != key) {
-                flags.push(Flag {
-                    key,
-                    why: finding.why.clone(),
-                    span: finding.span.clone(),
-                    finding: Some(finding.clone()),
-                });
-            }
-        }
-        flags
-    }
-}
-
-impl Flag {
-    fn copy(&self) -> Self {
-        Self {
-            key: self.key.clone(),
-            why: self.why.clone(),
-            span: self.span.clone(),
-            finding: self.finding.clone(),
-        }
-    }
-}
-
-/// All reasons in one text.
-fn describe(flags: &[Flag]) -> String {
-    let whys: Vec<&str> = flags.iter().map(|flag| flag.why.trim_end_matches('.')).collect();
-    line(&whys.join("; "), MAX_DESCRIPTION)
-}
-
-fn script_flag() -> Flag {
-    let finding = Finding {
-        rule_id: SCRIPT_KEY,
-        category: hermes_command::Category::Other,
-        hardline: false,
-        span: 0..0,
-        argv: Vec::new(),
-        why: "It runs a whole script.".to_owned(),
-    };
-    Flag {
-        key: SCRIPT_KEY.to_owned(),
-        why: finding.why.clone(),
-        span: 0..0,
-        finding: Some(finding),
-    }
-}
-
 fn no_consent(by: By, message: String, outcome: Outcome) -> Decision {
     Decision { outcome: Some(outcome), user_consent: Some(false), ..Decision::refused(by, message) }
 }
@@ -569,42 +433,4 @@ fn no_consent(by: By, message: String, outcome: Outcome) -> Decision {
 fn interrupted(what: &str) -> Decision {
     let what = if what.is_empty() { "it had not been put yet" } else { what };
     no_consent(By::Interrupt, refusal::interrupted(what), Outcome::Interrupted)
-}
-
-/// A script as the shell would be given it.
-fn as_here_document(interpreter: &str, code: &str) -> String {
-    let mut end = "END".to_owned();
-    while code.lines().any(|line| line == end) {
-        end.push('_');
-    }
-    let interpreter = if interpreter.trim().is_empty() { "python3" } else { interpreter.trim() };
-    let line_end = if code.ends_with('\n') || code.is_empty() { "" } else { "\n" };
-    format!("{interpreter} - <<'{end}'\n{code}{line_end}{end}\n")
-}
-
-/// A new name for a question.
-pub(crate) fn new_id() -> String {
-    use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-    // Seeded by the system at random; a question's name is no secret.
-    let mut hasher = RandomState::new().build_hasher();
-    hasher.write_u32(std::process::id());
-    let id = hasher.finish() & 0xffff_ffff_ffff;
-    format!("{id:012x}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_script_cannot_end_its_here_document() {
-        let shell = as_here_document("", "print(1)\nEND\nrm");
-        assert_eq!(shell, "python3 - <<'END_'\nprint(1)\nEND\nrm\nEND_\n");
-    }
-
-    #[test]
-    fn ids_differ_and_have_their_form() {
-        let ids: BTreeSet<String> = (0..100).map(|_| new_id()).collect();
-        assert!(ids.len() > 90 && ids.iter().all(|id| id.len() == 12));
-    }
 }

@@ -5,7 +5,7 @@ use hermes_registry::{Surface, ToolContext};
 use crate::approver::{Answer, Approver, AskFuture, Prospect, Question};
 use crate::asking::{Reply, Way};
 use crate::audit::{self, Record};
-use crate::deciding::new_id;
+use crate::case::new_id;
 use crate::decision::By;
 use crate::gate::Approvals;
 use crate::question::{Ask, Reason};

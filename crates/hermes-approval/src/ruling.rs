@@ -334,7 +334,7 @@ mod tests {
         {
             assert!(!allowed("*", command, &one), "{command}");
         }
-        let hidden = Report { has_substitution: true, ..one.clone() };
+        let hidden = Report { has_substitution: true, ..report(&["podman rm x"]) };
         let broken = Report { complete: false, ..report(&["podman rm x"]) };
         assert!(!allowed("*", "podman rm x", &hidden) && !allowed("*", "podman rm x", &broken));
         // What a wrapper runs is no second command.

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::deciding::new_id;
+use crate::case::new_id;
 
 /// How long a confirmation is waited for.
 const VALID: Duration = Duration::from_secs(300);

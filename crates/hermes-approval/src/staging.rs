@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::approver::{Answer, Question};
 use crate::asking::{Reply, Way};
-use crate::deciding::new_id;
+use crate::case::new_id;
 use crate::gate::Approvals;
 use crate::refusal;
 

@@ -63,18 +63,21 @@ mod tests {
 
     use super::*;
 
-    fn plain(command: &str, marked: Option<Range<usize>>) -> Vec<String> {
+    fn plain(command: &str, marked: Option<&Range<usize>>) -> Vec<String> {
         let strip = |line: String| anstream::adapter::strip_str(&line).to_string();
-        lines(command, marked.as_slice()).into_iter().map(strip).collect()
+        lines(command, marked.map(std::slice::from_ref).unwrap_or_default())
+            .into_iter()
+            .map(strip)
+            .collect()
     }
 
     #[test]
     fn parts_are_marked_below() {
-        assert_eq!(plain("ls; rm -rf x", Some(4..12)), ["ls; rm -rf x", "    ^^^^^^^^"]);
-        let two = plain("a\nrm 日 x\nb", Some(2..8));
+        assert_eq!(plain("ls; rm -rf x", Some(&(4..12))), ["ls; rm -rf x", "    ^^^^^^^^"]);
+        let two = plain("a\nrm 日 x\nb", Some(&(2..8)));
         assert_eq!(two, ["a", "rm 日 x", "^^^^^", "b"]);
         assert_eq!(plain("ls", None), ["ls"]);
-        assert_eq!(plain("ls", Some(5..9)), ["ls"]);
+        assert_eq!(plain("ls", Some(&(5..9))), ["ls"]);
     }
 
     #[test]

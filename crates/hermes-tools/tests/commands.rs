@@ -35,6 +35,7 @@ fn terminal(ran: &Arc<Log>) -> Tool {
     })
 }
 
+#[expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 async fn run(services: Services, args: Value) -> (Value, Vec<String>) {
     let ran = Log::new();
     let runtime = runtime(vec![terminal(&ran)], Extensions::default());

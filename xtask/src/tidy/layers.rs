@@ -18,7 +18,6 @@ const LAYERS: [&[&str]; 22] = [
         "hermes-turn",
         "hermes-guard",
         "hermes-edit",
-        "hermes-command",
         "hermes-documents",
         "hermes-lint",
     ],
