@@ -2,7 +2,10 @@
 
 mod calls;
 mod code;
+mod expression;
 mod powershell;
+mod remote;
+mod tables;
 
 use crate::env::Env;
 use crate::judge::Judge;

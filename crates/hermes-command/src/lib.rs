@@ -1,17 +1,21 @@
 #![doc = include_str!("../README.md")]
 
+mod assign;
 mod env;
 mod expand;
 mod interp;
 mod judge;
+mod lists;
 mod names;
 mod options;
 mod parameter;
 mod path;
 mod print;
+mod redirect;
 mod report;
 mod rules;
 mod run;
+mod runners;
 mod second;
 mod shell;
 mod source;
@@ -20,6 +24,7 @@ mod syntax;
 mod tree;
 mod value;
 mod wrap;
+mod wrappers;
 
 pub use judge::classify;
 pub use report::{Category, Ctx, Finding, Report, SimpleCommand};

@@ -3,6 +3,7 @@
 mod access;
 mod agent;
 mod cloud;
+pub(crate) mod containers;
 mod disks;
 mod edit;
 mod files;
@@ -10,8 +11,9 @@ mod find;
 mod git;
 mod network;
 mod process;
-pub(crate) mod services;
+mod services;
 pub(crate) mod windows;
+mod writers;
 
 use std::rc::Rc;
 

@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use crate::env::{Env, Unit, Variable};
 use crate::judge::Judge;
-use crate::source::Source;
-use crate::syntax::{Assignment, Block, Operator, Redirect, Script, Simple, Step, Value};
-use crate::value::{Arg, Flow, Taint, plain};
+use crate::redirect::Writes;
+use crate::syntax::{Block, Script, Simple, Step};
+use crate::value::{Arg, Flow, Taint};
 use crate::wrap::Io;
 
 /// Most rounds of a loop over known words.
@@ -46,16 +46,6 @@ impl Frame {
             is_function: false,
         }
     }
-}
-
-/// Files that a command writes to by redirects.
-#[derive(Default)]
-pub(crate) struct Writes {
-    files: Vec<(Arg, bool)>,
-    /// Whether standard output goes to one.
-    takes_output: bool,
-    /// Whether one is a network connection.
-    pub(crate) is_network: bool,
 }
 
 impl Judge {
@@ -426,29 +416,6 @@ impl Judge {
         flow
     }
 
-    /// A word; after `export` and its like an assignment is one word.
-    fn declared(
-        &mut self,
-        unit: &Rc<Unit>,
-        word: &Range<usize>,
-        first: Option<&Arg>,
-        index: usize,
-        env: &mut Env,
-    ) -> Vec<Arg> {
-        let declares = index > 0
-            && first.is_some_and(|it| {
-                matches!(
-                    it.marked.as_str(),
-                    "export" | "declare" | "local" | "readonly" | "typeset" | "alias"
-                )
-            });
-        let text = unit.source.slice(word.clone());
-        if declares && crate::syntax::name_length(text.as_bytes()) > 0 && text.contains('=') {
-            return vec![self.value(unit, word, env)];
-        }
-        self.args(unit, word, env)
-    }
-
     /// Process substitutions that read what a command prints.
     fn feed_sinks(&mut self, flow: Flow, env: &mut Env) -> Flow {
         for (unit, range) in std::mem::take(&mut self.sinks) {
@@ -461,211 +428,6 @@ impl Judge {
             self.depth -= 1;
         }
         flow
-    }
-
-    /// An assignment. The variable and its value, if it is a plain one.
-    fn assign(
-        &mut self,
-        unit: &Rc<Unit>,
-        assignment: &Assignment,
-        env: &mut Env,
-        maybe: bool,
-    ) -> Option<(String, Arg)> {
-        let name = unit.source.slice(assignment.name.clone());
-        let (name, index) = match name.split_once('[') {
-            Some((name, index)) => (name, Some(index.trim_end_matches(']'))),
-            None => (name, None),
-        };
-        match &assignment.value {
-            Value::Array(words) => {
-                let mut items = Vec::new();
-                let mut taint = Taint::NONE;
-                for word in words {
-                    for arg in self.args(unit, word, env) {
-                        taint |= arg.taint;
-                        items.push(arg.marked);
-                    }
-                }
-                if assignment.is_append
-                    && let Some((old, _)) = env.get(name, self.choice)
-                {
-                    let mut all = old.items.clone();
-                    all.extend(items);
-                    items = all;
-                }
-                env.set(name, Variable { items, is_list: true, taint }, maybe);
-                None
-            }
-            Value::Word(word) => {
-                let value = self.value(unit, word, env);
-                let mut flow = value.flow();
-                if let Some(index) = index {
-                    let mut list = env.latest(name).cloned().unwrap_or_default();
-                    list.is_list = true;
-                    list.taint |= flow.taint;
-                    let place = index.parse::<usize>().unwrap_or(list.items.len()).min(1024);
-                    while list.items.len() <= place {
-                        list.items.push(String::new());
-                    }
-                    if let Some(item) = list.items.get_mut(place) {
-                        *item = flow.text;
-                    }
-                    // What it held before is in it.
-                    env.set(name, list, false);
-                    return None;
-                }
-                if assignment.is_append
-                    && let Some((old, _)) = env.get(name, self.choice)
-                {
-                    let mut all = Flow {
-                        text: old.items.first().cloned().unwrap_or_default(),
-                        taint: old.taint,
-                    };
-                    all.push(&flow);
-                    flow = all;
-                }
-                env.set(name, Variable::text(flow), maybe);
-                Some((name.to_owned(), value))
-            }
-        }
-    }
-
-    /// What redirects give to standard input, and where they write.
-    fn redirects(
-        &mut self,
-        unit: &Rc<Unit>,
-        redirects: &[Redirect],
-        env: &mut Env,
-    ) -> (Option<Flow>, Writes) {
-        let mut stdin = None;
-        let mut writes = Writes::default();
-        for redirect in redirects {
-            if redirect.operator == Operator::Document {
-                let flow = match unit.source.document(redirect.at) {
-                    Some(document)
-                        if document.is_quoted || !document.body.contains(['$', '`', '\\']) =>
-                    {
-                        Flow::known(document.body.clone())
-                    }
-                    Some(document) => {
-                        let body = document.body.clone();
-                        self.body(&body, env)
-                    }
-                    None => Flow::unknown(),
-                };
-                stdin = Some(flow);
-                continue;
-            }
-            let target = self.value(unit, &redirect.target, env);
-            let path = crate::path::resolve(&target, env);
-            let is_network = ["/dev/tcp/", "/dev/udp/"].iter().any(|it| path.path.starts_with(it));
-            writes.is_network |= is_network;
-            let is_output = redirect.descriptor.is_none_or(|it| it == 1);
-            match redirect.operator {
-                Operator::String => {
-                    let mut flow = target.flow();
-                    flow.text.push('\n');
-                    stdin = Some(flow);
-                }
-                Operator::Read | Operator::Both => {
-                    let flow = self.file(&target, env);
-                    if redirect.descriptor.is_none_or(|it| it == 0) {
-                        stdin = Some(flow);
-                    }
-                    if redirect.operator == Operator::Both {
-                        writes.files.push((target, true));
-                    }
-                }
-                Operator::Duplicate => {
-                    let number = target.text().trim_end_matches('-').parse::<u32>().ok();
-                    let flow = number.and_then(|it| env.descriptors.get(&it).cloned());
-                    if let Some(flow) = flow {
-                        writes.is_network |= flow.taint.has(Taint::FETCHED);
-                        if unit.source.slice(redirect.at..redirect.at + 1) == "<" {
-                            stdin = Some(flow);
-                        }
-                    }
-                }
-                Operator::Write | Operator::Append | Operator::WriteAll => {
-                    writes.takes_output |= is_output || redirect.operator == Operator::WriteAll;
-                    writes.files.push((target, redirect.operator == Operator::Append));
-                }
-                Operator::Document => {}
-            }
-        }
-        (stdin, writes)
-    }
-
-    /// The body of a here-document in which variables and substitutions count.
-    fn body(&mut self, body: &str, env: &mut Env) -> Flow {
-        let source = Source::data(body);
-        let unit = Rc::new(Unit { source, script: Script::default() });
-        self.nested += 1;
-        let flow = self.double(&unit, 0..unit.source.text.len(), env);
-        self.nested -= 1;
-        flow
-    }
-
-    fn open_descriptors(&mut self, unit: &Rc<Unit>, redirects: &[Redirect], env: &mut Env) {
-        for redirect in redirects {
-            let target = self.value(unit, &redirect.target, env);
-            let flow = match redirect.operator {
-                Operator::String => target.flow(),
-                Operator::Document => {
-                    let document = unit.source.document(redirect.at);
-                    document.map_or_else(Flow::unknown, |it| Flow::known(it.body.clone()))
-                }
-                _ => self.file(&target, env),
-            };
-            let number = redirect.descriptor.unwrap_or(0);
-            Rc::make_mut(&mut env.descriptors).insert(number, flow);
-        }
-    }
-
-    /// What is known of a file that is read.
-    pub(crate) fn file(&self, arg: &Arg, env: &Env) -> Flow {
-        if let Some(flow) = &arg.file {
-            return (**flow).clone();
-        }
-        let target = crate::path::resolve(arg, env);
-        if let Some(flow) = env.files.get(&target.path) {
-            return flow.clone();
-        }
-        let mut taint = arg.taint;
-        if target.path.starts_with("/dev/tcp/") || target.path.starts_with("/dev/udp/") {
-            taint |= Taint::FETCHED;
-        }
-        if target.is_secret(&self.homes) {
-            taint |= Taint::SECRET;
-        }
-        if target.path.starts_with("/proc/") && target.path.ends_with("/environ") {
-            taint |= Taint::ENVIRONMENT;
-        }
-        if target.is_agent(&self.homes) || target.path.ends_with("/gateway.pid") {
-            taint |= Taint::AGENT;
-        }
-        Flow::tainted(taint)
-    }
-
-    /// Writes what a command printed to the files of its redirects; what is left of it.
-    fn write(&mut self, flow: Flow, writes: &Writes, env: &mut Env) -> Flow {
-        for (target, append) in &writes.files {
-            self.judge_write(target, env);
-            if target.is("/dev/fd/62") {
-                continue;
-            }
-            let path = crate::path::resolve(target, env);
-            if writes.is_network && flow.taint.has(Taint::SECRET | Taint::ENVIRONMENT) {
-                self.exfiltration();
-            }
-            if writes.takes_output && !path.is_rootless && !path.path.starts_with("/dev/") {
-                env.write(&plain(&path.path), &flow, *append);
-            }
-        }
-        let goes_on = writes.files.iter().any(|(target, _)| {
-            matches!(target.marked.as_str(), "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1")
-        });
-        if writes.takes_output && !goes_on { Flow::known("") } else { flow }
     }
 }
 

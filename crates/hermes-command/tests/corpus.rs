@@ -13,7 +13,8 @@ use std::fmt::Write as _;
 
 use hermes_command::{Ctx, Report, classify};
 
-/// A command and what is to be said of it.
+/// A command and what is to be said of it: `never`, `ask` or `fine`, and the categories that are
+/// right.
 pub(crate) struct Case {
     pub(crate) place: String,
     pub(crate) command: String,
@@ -23,25 +24,24 @@ pub(crate) struct Case {
 
 pub(crate) fn cases() -> Vec<Case> {
     let files = [
-        ("agent", include_str!("corpus/agent.txt")),
-        ("delete", include_str!("corpus/delete.txt")),
-        ("more", include_str!("corpus/more.txt")),
-        ("other", include_str!("corpus/other.txt")),
-        ("system", include_str!("corpus/system.txt")),
+        ("agent", include_str!("corpus/agent.jsonl")),
+        ("delete", include_str!("corpus/delete.jsonl")),
+        ("more", include_str!("corpus/more.jsonl")),
+        ("other", include_str!("corpus/other.jsonl")),
+        ("system", include_str!("corpus/system.jsonl")),
     ];
     let lines = files.into_iter().flat_map(|(file, text)| {
         text.lines().enumerate().map(move |(number, line)| (file, number + 1, line))
     });
     lines
-        .filter(|(.., line)| !line.is_empty() && !line.starts_with("# "))
         .map(|(file, number, line)| {
-            let (head, command) = line.split_once(": ").unwrap();
-            let (verdict, categories) = head.split_once(' ').unwrap();
+            let (verdict, categories, command): (String, String, String) =
+                serde_json::from_str(line).unwrap();
             Case {
                 place: format!("{file}:{number}"),
-                command: command.replace('⏎', "\n"),
+                command,
                 categories: categories.split('|').map(str::to_owned).collect(),
-                hardline: verdict == "H",
+                hardline: verdict == "never",
             }
         })
         .collect()

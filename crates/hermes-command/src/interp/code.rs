@@ -134,6 +134,60 @@ pub(crate) fn code(program: &str, comment: &str) -> String {
     out
 }
 
+/// Code with a mark for each text, and which they are.
+pub(super) fn split_marks(flat: &str) -> (String, Vec<usize>) {
+    let mut code = String::new();
+    let mut texts = Vec::new();
+    let mut rest = flat;
+    while let Some((before, after)) = rest.split_once('\u{1}') {
+        code.push_str(before);
+        code.push('\u{1}');
+        let Some((number, after)) = after.split_once('\u{2}') else { break };
+        texts.extend(number.parse::<usize>().ok());
+        rest = after;
+    }
+    code.push_str(rest);
+    (code, texts)
+}
+
+/// The parenthesis that closes the one at `at`.
+pub(super) fn closing(bytes: &[u8], at: usize) -> usize {
+    let mut depth = 0_usize;
+    for (index, byte) in bytes.iter().enumerate().skip(at).take(4096) {
+        match byte {
+            b'(' => depth += 1,
+            b')' => {
+                depth -= 1;
+                if depth == 0 {
+                    return index;
+                }
+            }
+            _ => {}
+        }
+    }
+    bytes.len().min(at + 4096)
+}
+
+/// Arguments at the outer level; a list gives its items.
+pub(super) fn arguments(code: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut depth = 0_i32;
+    let mut start = 0;
+    for (at, c) in code.char_indices() {
+        match c {
+            '(' | '{' => depth += 1,
+            ')' | '}' => depth -= 1,
+            ',' if depth <= 0 => {
+                parts.push(code.get(start..at).unwrap_or_default());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(code.get(start..).unwrap_or_default());
+    parts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
