@@ -28,13 +28,18 @@ pub(crate) fn run(stack: usize, parse: impl FnOnce() -> Parsed + Send) -> Parsed
 }
 
 /// About how many tokens there are, rather too many: the starts of words, and all other signs.
+#[cfg_attr(
+    not(feature = "full"),
+    allow(dead_code, reason = "a parser may count its tokens itself")
+)]
 pub(crate) fn tokens(text: &str) -> usize {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
     let mut in_word = false;
     let mut count = 0;
     for byte in text.bytes() {
         let word = is_word(byte);
-        if !byte.is_ascii_whitespace() && !(word && in_word) {
+        let goes_on = word && in_word;
+        if !(goes_on || byte.is_ascii_whitespace()) {
             count += 1;
         }
         in_word = word;

@@ -4,6 +4,7 @@ use memchr::{memchr_iter, memrchr};
 
 /// The most problems that are looked for in a text, so that those of an old and a new text can be
 /// told apart.
+#[cfg_attr(not(feature = "full"), allow(dead_code, reason = "formats have one problem"))]
 pub(crate) const MAX_FOUND: usize = 50;
 /// The most characters of a message.
 const MAX_MESSAGE: usize = 200;
@@ -11,6 +12,7 @@ const MAX_MESSAGE: usize = 200;
 const MAX_LINE: usize = 200;
 
 /// What a parser makes of a text.
+#[cfg_attr(not(feature = "full"), allow(dead_code, reason = "formats are always looked at"))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Parsed {
     /// It parses.
@@ -55,10 +57,10 @@ impl Problem {
 
     /// A problem at a line and a byte in it, both from 1.
     pub(crate) fn at_line(text: &str, line: usize, byte: usize, message: &str) -> Self {
-        let breaks = memchr_iter(b'\n', text.as_bytes());
+        let mut breaks = memchr_iter(b'\n', text.as_bytes());
         let start = match line.saturating_sub(2) {
             _ if line < 2 => 0,
-            skipped => breaks.skip(skipped).next().map_or(text.len(), |end| end + 1),
+            skipped => breaks.nth(skipped).map_or(text.len(), |end| end + 1),
         };
         Self::at(text, start.saturating_add(byte.saturating_sub(1)), message)
     }
