@@ -94,9 +94,8 @@ impl Host {
     ) -> Result<Self, Failure> {
         let mut host = Self::checked(globals, ui)?;
         host.told = host.hooks(globals, ui);
-        let mut extensions = Extensions::default()
-            .hooks(host.told.clone())
-            .listener(Arc::clone(&host.files) as _);
+        let mut extensions =
+            Extensions::default().hooks(host.told.clone()).listener(Arc::clone(&host.files) as _);
         match host.audit_log() {
             Ok(Some(log)) => extensions = extensions.audit(Arc::new(log)),
             Ok(None) => {}

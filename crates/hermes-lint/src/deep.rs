@@ -28,6 +28,10 @@ pub(crate) fn run(stack: usize, parse: impl FnOnce() -> Parsed + Send) -> Parsed
 }
 
 /// About how many tokens there are, rather too many: the starts of words, and all other signs.
+#[cfg_attr(
+    not(feature = "full"),
+    allow(dead_code, reason = "a parser may count its tokens itself")
+)]
 pub(crate) fn tokens(text: &str) -> usize {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
     let mut in_word = false;
@@ -35,7 +39,7 @@ pub(crate) fn tokens(text: &str) -> usize {
     for byte in text.bytes() {
         let word = is_word(byte);
         let goes_on = word && in_word;
-        if !byte.is_ascii_whitespace() && !goes_on {
+        if !(goes_on || byte.is_ascii_whitespace()) {
             count += 1;
         }
         in_word = word;

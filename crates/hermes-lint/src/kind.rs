@@ -20,6 +20,7 @@ pub struct Kind {
 }
 
 /// How much the parser's word counts.
+#[cfg_attr(not(feature = "full"), allow(dead_code, reason = "not every language has each"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Promise {
     /// The format is closed: what doesn't parse is broken for every reader.

@@ -4,6 +4,7 @@ use memchr::{memchr_iter, memrchr};
 
 /// The most problems that are looked for in a text, so that those of an old and a new text can be
 /// told apart.
+#[cfg_attr(not(feature = "full"), allow(dead_code, reason = "formats have one problem"))]
 pub(crate) const MAX_FOUND: usize = 50;
 /// The most characters of a message.
 const MAX_MESSAGE: usize = 200;
@@ -11,6 +12,7 @@ const MAX_MESSAGE: usize = 200;
 const MAX_LINE: usize = 200;
 
 /// What a parser makes of a text.
+#[cfg_attr(not(feature = "full"), allow(dead_code, reason = "formats are always looked at"))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Parsed {
     /// It parses.

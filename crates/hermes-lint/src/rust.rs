@@ -6,8 +6,8 @@ use ra_ap_parser::{Edition, LexedStr, StrStep, SyntaxKind, TopEntryPoint};
 use crate::deep;
 use crate::problem::{MAX_FOUND, Parsed, Problem};
 
-/// The longest text that is split into tokens, in bytes.
-const MAX_SIZE: usize = 8 * 1024 * 1024;
+/// The longest text that is looked at, in bytes.
+const MAX_SIZE: usize = 1024 * 1024;
 
 /// Stack that a level may take, in bytes. A `{` was seen to take the most, less than 2048, or 4096
 /// when nothing is optimised.

@@ -92,8 +92,8 @@ fn problems(tree: &Tree, text: &str) -> Vec<Problem> {
         } else if descend {
             innermost = node;
         }
-        let entered = descend && cursor.goto_first_child();
-        if !entered && !goto_next(&mut cursor) {
+        let goes_on = (descend && cursor.goto_first_child()) || goto_next(&mut cursor);
+        if !goes_on {
             break;
         }
     }
@@ -131,7 +131,7 @@ fn unexpected(node: Node<'_>, text: &str) -> Option<Problem> {
         let child = cursor.node();
         has_inner |= child.has_error();
         match child.kind() {
-            opener @ ("(" | "[" | "{" | "${" | "`") if opener != "`" => open.push((child, opener)),
+            opener @ ("(" | "[" | "{" | "${") => open.push((child, opener)),
             closer @ (")" | "]" | "}") => {
                 let fits = open.pop().is_some_and(|(_, opener)| pair(opener) == closer);
                 if !fits {

@@ -6,7 +6,9 @@ use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::{Before, Kind, Lint, check};
+#[cfg(feature = "python")]
+use crate::Before;
+use crate::{Kind, Lint, check};
 
 fn lint(path: &str, old: Option<&str>, new: &str) -> Value {
     check(Path::new(path), old, new).map_or(Value::Null, |lint| lint.to_value())

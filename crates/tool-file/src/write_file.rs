@@ -27,10 +27,10 @@ register! {
     description: "Writes a file: creates it, with the folders above it, or replaces all that was \
         in it. The change is atomic. An existing file keeps its permissions, its encoding with or \
         without byte order mark, and its CR LF line endings; a symbolic link is followed and \
-        stays. JSON, YAML and TOML files whose new content doesn't parse are refused. Send the \
-        content as it shall be on disk, without line numbers. `resolved_path` tells where it \
-        went.[[patch| To change parts of a file use patch instead: it is shorter and can't lose \
-        the rest.]]",
+        stays. JSON, YAML and TOML files whose new content doesn't parse are refused; of code that \
+        doesn't parse it is told in `lint`. Send the content as it shall be on disk, without line \
+        numbers. `resolved_path` tells where it went.[[patch| To change parts of a file use patch \
+        instead: it is shorter and can't lose the rest.]]",
     handler: write_file,
     emoji: "✍️",
     verb: "Writing",
