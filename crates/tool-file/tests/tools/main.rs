@@ -2,6 +2,7 @@
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests aren't seen as tests")]
 
+#[cfg(feature = "languages")]
 mod checks;
 mod declarations;
 mod documents;
