@@ -15,8 +15,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (&str, &str, u128, u32)| {
     let (url, rules, v6, v4) = input;
-    let answers: Vec<IpAddr> =
-        vec![Ipv6Addr::from_bits(v6).into(), Ipv4Addr::from_bits(v4).into()];
+    let answers: Vec<IpAddr> = vec![Ipv6Addr::from_bits(v6).into(), Ipv4Addr::from_bits(v4).into()];
     let lookup = |name: &str| {
         assert!(!name.is_empty() && !name.ends_with('.') && name.is_ascii());
         assert_eq!(name, name.to_lowercase());
