@@ -51,6 +51,11 @@ pub trait FileBackend: Send + Sync {
         false
     }
 
+    /// What was done to files before the call, on behalf of an earlier one.
+    fn notice(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The home folder, of `user` where one is named; none when it isn't known.
     ///
     /// # Errors

@@ -41,24 +41,28 @@ const BATCH: usize = 512;
 pub struct LocalFs {
     home: Option<PathBuf>,
     staging: Option<PathBuf>,
+    /// What became of plans of killed processes.
+    notice: Option<&'static str>,
 }
 
 impl LocalFs {
     /// The file system, as a user with this home sees it.
     #[must_use]
     pub const fn new(home: Option<PathBuf>) -> Self {
-        Self { home, staging: None }
+        Self { home, staging: None, notice: None }
     }
 
     /// The same file system with a folder of the host's own, where new contents wait and plans of
     /// several steps are written down. It is created when it is needed.
     ///
     /// With it, a process that is killed at any moment leaves nothing in other folders of the same
-    /// file system, and what it began is brought to its end when files are held next with the same
-    /// folder. Without it, or on other file systems, a file `.hermes-*.tmp` may be left.
+    /// file system, and what it began is brought to its end now, or when files are held. Where
+    /// something else has changed one of its files since, it is taken back. Without the folder, or
+    /// on other file systems, a file `.hermes-*.tmp` may be left.
     #[must_use]
     pub fn with_staging(self, folder: PathBuf) -> Self {
-        Self { staging: Some(folder), ..self }
+        let notice = staging::Staging::existing(&folder).and_then(|staging| staging.recover());
+        Self { staging: Some(folder), notice, ..self }
     }
 }
 
@@ -69,6 +73,10 @@ impl FileBackend for LocalFs {
 
     fn is_local(&self) -> bool {
         true
+    }
+
+    fn notice(&self) -> Option<&'static str> {
+        self.notice
     }
 
     /// Only the user's own is known.
@@ -149,7 +157,8 @@ impl FileBackend for LocalFs {
             opened.map_err(warn).ok()
         });
         if let Some(staging) = &staging {
-            staging.recover();
+            // Its process may have died just now. The next call tells of it.
+            let _ = staging.recover();
         }
         let locks = lock::Locks::take(self.identity(), paths, go)?;
         Ok(Box::new(commit::Holding { locks, staging }))

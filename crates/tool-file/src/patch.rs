@@ -222,8 +222,9 @@ fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
     put("diff", diff::unified(&path.label(), &text, &edited.content).into());
     put("resolved_path", resolved.clone().into());
     put("files_modified", vec![resolved].into());
-    if !committed.warnings.is_empty() {
-        put("warning", committed.warnings.join("; ").into());
+    let warnings: Vec<&str> = committed.warnings.into_iter().chain(work.backend.notice()).collect();
+    if !warnings.is_empty() {
+        put("warning", warnings.join("; ").into());
     }
     if let Some(warning) = state::joined([stale, path.outside_warning()]) {
         put("_warning", warning.into());

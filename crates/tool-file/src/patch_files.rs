@@ -93,6 +93,7 @@ impl<'a> Request<'a> {
         let stale = state::stale_changes(work, &changes, |key| self.disk.real(key));
         checked.checks.iter().for_each(Checks::show_old);
         let warnings = held.commit(&checked.plan).map_err(|err| rolled_back(&err))?.warnings;
+        let warnings: Vec<&str> = warnings.into_iter().chain(work.backend.notice()).collect();
         state::committed(work, &checked.plan);
         drop(held);
 

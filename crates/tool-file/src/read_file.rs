@@ -117,7 +117,9 @@ fn read_file(args: Args, cx: ToolContext) -> ToolResult {
             Failure::Io(err) => work.io_error("read", &path.real, &err),
         })?;
     Shown::of(cx.settings()).numbered(&mut window.content);
-    Ok(reading.shown(answer(window, request, stat.len)))
+    let mut output = answer(window, request, stat.len);
+    work.tell(&mut output);
+    Ok(reading.shown(output))
 }
 
 /// Why a stream wasn't read to its end.

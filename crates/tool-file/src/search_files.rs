@@ -167,12 +167,17 @@ fn search_files(args: Args, cx: ToolContext) -> ToolResult {
         limit,
         deadline: Instant::now() + MAX_TIME,
     };
-    searching.done(match args.target() {
+    let found = match args.target() {
         "content" => search.content(wanted, &args),
         "files" => search.names(wanted),
         target => Err(Fault::BadMode
             .error(format!("unknown target {target:?}; use \"content\" or \"files\""))),
-    })
+    };
+    let told = found.map(|mut output| {
+        work.tell(&mut output);
+        output
+    });
+    searching.done(told)
 }
 
 fn bad_pattern(bad: BadPattern) -> ToolError {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use hermes_fs::{CommitError, FileBackend, FsError, GoesOn, LocalFs, Stat, Workplaces};
 use hermes_guard::paths::Places;
-use hermes_registry::{ToolContext, ToolError};
+use hermes_registry::{ToolContext, ToolError, ToolOutput};
+use serde_json::Value;
 
 use crate::fault::{self, check_interrupt};
 use crate::guard;
@@ -66,6 +67,15 @@ impl<'a> Work<'a> {
     pub(crate) fn home(&self, user: Option<&str>) -> Result<Option<PathBuf>, ToolError> {
         let home = self.backend.home(user, self.go());
         home.map_err(|err| self.io_error("reach", Path::new("the file system"), &err))
+    }
+
+    /// Adds to a result what was done to files before the call.
+    pub(crate) fn tell(&self, output: &mut ToolOutput) {
+        if let (Some(notice), ToolOutput::Json(Value::Object(result))) =
+            (self.backend.notice(), output)
+        {
+            result.insert("_warning".to_owned(), notice.into());
+        }
     }
 
     /// What is at a path without links.

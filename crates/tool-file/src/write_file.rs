@@ -111,8 +111,8 @@ fn write_file(args: Args, cx: ToolContext) -> ToolResult {
     put("dirs_created", committed.created_folders.into());
     put("resolved_path", resolved.clone().into());
     put("files_modified", vec![resolved].into());
-    let warnings: Vec<&str> =
-        encoding_warning.as_deref().into_iter().chain(committed.warnings).collect();
+    let warnings = encoding_warning.as_deref().into_iter().chain(committed.warnings);
+    let warnings: Vec<&str> = warnings.chain(work.backend.notice()).collect();
     if !warnings.is_empty() {
         put("warning", warnings.join("; ").into());
     }

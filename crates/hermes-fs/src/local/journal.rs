@@ -219,6 +219,13 @@ pub(super) fn by(path: &Path) -> PathBuf {
 }
 
 impl Record {
+    /// Whether nothing but the plan itself changed its files.
+    pub(super) fn is_undisturbed(&self, folders: &mut Folders) -> bool {
+        self.steps
+            .iter()
+            .all(|step| matches!(step.state(folders), Ok(State::Before | State::After)))
+    }
+
     /// Does what isn't done yet. A place where something else was done is left alone.
     pub(super) fn roll_forward(&self, folders: &mut Folders) {
         for step in &self.steps {

@@ -22,6 +22,13 @@ pub(super) struct Staging {
     path: PathBuf,
 }
 
+/// What became of a plan whose process was killed.
+const COMPLETED: &str = "a patch of several files whose process had been killed was completed \
+    just now";
+const TAKEN_BACK: &str = "a patch of several files whose process had been killed was taken back \
+    just now, but for files that were changed since by something else: look at its files before \
+    going on";
+
 /// How far a plan is, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
@@ -99,9 +106,15 @@ impl Staging {
         Ok(Journal { staging: self, id, stage: Stage::Intent, lock: file })
     }
 
-    /// Brings to an end what killed processes left.
-    pub(super) fn recover(&self) {
-        let Ok(entries) = std::fs::read_dir(&self.path) else { return };
+    /// The folder where it is there.
+    pub(super) fn existing(path: &Path) -> Option<Self> {
+        path.canonicalize().ok().map(|path| Self { path })
+    }
+
+    /// Brings to an end what killed processes left: tells what there is to know of it.
+    pub(super) fn recover(&self) -> Option<&'static str> {
+        let entries = std::fs::read_dir(&self.path).ok()?;
+        let mut told = None;
         let mut ids = BTreeSet::new();
         for entry in entries.flatten() {
             let name = entry.file_name();
@@ -114,13 +127,15 @@ impl Staging {
             }
         }
         for id in ids {
-            if let Err(err) = self.recover_plan(&id) {
-                tracing::warn!("the patch {id} can't be completed: {err}");
+            match self.recover_plan(&id) {
+                Ok(what) => told = told.or(what),
+                Err(err) => tracing::warn!("the patch {id} can't be completed: {err}"),
             }
         }
+        told
     }
 
-    fn recover_plan(&self, id: &str) -> io::Result<()> {
+    fn recover_plan(&self, id: &str) -> io::Result<Option<&'static str>> {
         let mut found = Vec::new();
         for (stage, _) in Stage::ALL {
             let path = stage.file(self, id);
@@ -131,18 +146,24 @@ impl Staging {
             match file.try_lock() {
                 Ok(()) if lock::is_at(&file, &path) => found.push((stage, path, file)),
                 // Its owner lives, or another process does this.
-                Ok(()) | Err(TryLockError::WouldBlock) => return Ok(()),
+                Ok(()) | Err(TryLockError::WouldBlock) => return Ok(None),
                 Err(TryLockError::Error(err)) => return Err(err),
             }
         }
-        let Some((stage, path, _)) = found.last() else { return Ok(()) };
+        let Some((stage, path, _)) = found.last() else { return Ok(None) };
         let record = Record::read(path)?;
         let mut folders = Folders::default();
         let folders = &mut folders;
+        let complete = *stage == Stage::Plan && record.is_undisturbed(folders);
         let left = match stage {
             Stage::Intent => Vec::new(),
-            Stage::Plan => {
+            Stage::Plan if complete => {
                 record.roll_forward(folders);
+                Vec::new()
+            }
+            // The files are somebody else's by now. To go on would mix the two.
+            Stage::Plan => {
+                record.roll_back(folders, record.steps.len());
                 Vec::new()
             }
             Stage::Undo => record.roll_back(folders, record.steps.len()),
@@ -153,13 +174,17 @@ impl Staging {
         let needed: Vec<&Path> =
             left.iter().flat_map(|(step, _)| [step.source(), step.target()]).collect();
         record.clean(folders, id, &needed);
-        if *stage != Stage::Plan {
+        if !complete {
             record.remove_folders(folders);
         }
         for (_, path, _) in &found {
             std::fs::remove_file(path)?;
         }
-        Ok(())
+        Ok(match stage {
+            Stage::Intent => None,
+            Stage::Plan if complete => Some(COMPLETED),
+            Stage::Plan | Stage::Undo => Some(TAKEN_BACK),
+        })
     }
 }
 
@@ -225,11 +250,11 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_of_a_dead_process_is_brought_to_its_end_where_nothing_else_changed() {
+    fn a_plan_of_a_dead_process_is_taken_back_where_something_else_changed() {
         let all = |[a, b, c]: [&str; 3]| vec![Some(a.into()), Some(b.into()), Some(c.into())];
         assert_eq!(after(|_, _| ()), all(["old", "somebody's", "old"]));
         let planned = after(|journal, record| journal.commit(record).unwrap());
-        assert_eq!(planned, all(["new", "somebody's", "new"]));
+        assert_eq!(planned, all(["old", "somebody's", "old"]));
         let taken_back = after(|journal, record| {
             journal.commit(record).unwrap();
             record.steps[0].forward(&mut Folders::default()).unwrap();
