@@ -111,8 +111,16 @@ pub(crate) fn scratch(store: &Store, project: &Project) -> PathBuf {
     let scratch = store.layout.scratch_index(&project.id);
     let index = store.layout.index(&project.id);
     // Without the copy all files are read.
-    log(fs::copy(&index, &scratch).map(drop), &index);
+    log(copy_with_time(&index, &scratch), &index);
     scratch
+}
+
+/// Copies an index. A file that was changed in the same second as the index is read by git to tell
+/// whether it has changed, so the copy must not be younger.
+fn copy_with_time(index: &Path, scratch: &Path) -> std::io::Result<()> {
+    let modified = index.metadata()?.modified()?;
+    fs::copy(index, scratch)?;
+    fs::File::options().write(true).open(scratch)?.set_modified(modified)
 }
 
 /// Removes a scratch index.

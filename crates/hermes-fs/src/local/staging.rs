@@ -173,13 +173,17 @@ impl Staging {
         }
         let needed: Vec<&Path> =
             left.iter().flat_map(|(step, _)| [step.source(), step.target()]).collect();
+        // Without the plan's own files, the next one couldn't tell how far it is.
+        let intent = Stage::Intent.file(self, id);
+        std::fs::rename(path, &intent)?;
         record.clean(folders, id, &needed);
         if !complete {
             record.remove_folders(folders);
         }
-        for (_, path, _) in &found {
-            std::fs::remove_file(path)?;
+        for stage in [Stage::Plan, Stage::Undo] {
+            let _ = std::fs::remove_file(stage.file(self, id));
         }
+        std::fs::remove_file(intent)?;
         Ok(match stage {
             Stage::Intent => None,
             Stage::Plan if complete => Some(COMPLETED),
@@ -207,7 +211,16 @@ impl Journal<'_> {
         Ok(())
     }
 
-    /// There is nothing left to do.
+    /// There is nothing left to do but to tidy up. Without the plan's own files, nobody could tell
+    /// how far it is.
+    pub(super) fn done(&mut self) {
+        let intent = Stage::Intent.file(self.staging, self.id);
+        if std::fs::rename(self.stage.file(self.staging, self.id), intent).is_ok() {
+            self.stage = Stage::Intent;
+        }
+    }
+
+    /// There is nothing left at all.
     pub(super) fn end(self) {
         let _ = std::fs::remove_file(self.stage.file(self.staging, self.id));
         drop(self.lock);

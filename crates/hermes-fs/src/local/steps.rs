@@ -368,6 +368,9 @@ impl<'a> Commit<'a> {
         for folder in folders {
             store::sync(folder);
         }
+        if let Some(journal) = &mut self.journal {
+            journal.done();
+        }
         self.record.clean(&mut self.folders, self.id, &[]);
         if let Some(journal) = self.journal.take() {
             journal.end();
@@ -390,6 +393,9 @@ impl<'a> Commit<'a> {
             let path = if user_to_user && is_move { step.source() } else { step.target() };
             left.push((path.to_owned(), reason));
             needed.extend([step.source(), step.target()]);
+        }
+        if let Some(journal) = self.journal.as_mut().filter(|_| needed.is_empty()) {
+            journal.done();
         }
         self.record.clean(&mut self.folders, self.id, &needed);
         self.record.remove_folders(&mut self.folders);
