@@ -1,10 +1,17 @@
-//! Parsers that use recursion, on a stack that is large enough.
+//! Parsers of code, each run on a thread of its own: with a stack that is large enough, and not
+//! waited for longer than is worth it.
 //!
-//! Such a parser goes at most one level deeper with each token, so the number of tokens bounds the
-//! stack, whatever the text. The stack is only reserved: a text that isn't nested deeply touches a
-//! few pages of it.
+//! A parser that uses recursion goes at most one level deeper with each token, so the number of
+//! tokens bounds the stack, whatever the text. The stack is only reserved: a text that isn't nested
+//! deeply touches a few pages of it.
+//!
+//! Such parsers take quadratic time for some texts, and can't be stopped on their way. They go on by
+//! themselves then, a few at most.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
+use std::time::Duration;
 
 use crate::problem::Parsed;
 
@@ -12,19 +19,62 @@ use crate::problem::Parsed;
 const BASE: usize = 1024 * 1024;
 /// The largest stack, in bytes. Texts that could need more aren't looked at.
 const MAX_STACK: usize = 256 * 1024 * 1024;
+/// How long a parser is waited for. Ordinary files take milliseconds.
+const PATIENCE: Duration = Duration::from_secs(4);
+/// The most parsers that may run at once, those included that nobody waits for any more.
+const MAX_RUNNING: usize = 16;
 
-/// Runs a parser that takes at most so many bytes of stack for all tokens together. One that panics
-/// has no opinion.
-pub(crate) fn run(stack: usize, parse: impl FnOnce() -> Parsed + Send) -> Parsed {
+/// How many run now, in the whole process: what they use up is the process's too.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+
+/// One that runs.
+struct Running;
+
+impl Running {
+    fn start() -> Option<Self> {
+        // Made before it is known whether there is room, so that it counts down either way.
+        let before = RUNNING.fetch_add(1, Ordering::Relaxed);
+        let running = Self;
+        (before < MAX_RUNNING).then_some(running)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        RUNNING.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Runs a parser that takes at most so many bytes of stack for the text. One that panics has no
+/// opinion.
+pub(crate) fn run(
+    text: &str,
+    stack: usize,
+    parse: impl FnOnce(&str) -> Parsed + Send + 'static,
+) -> Parsed {
     let stack = stack.saturating_add(BASE);
     if stack > MAX_STACK {
         return Parsed::Unknown("the file is too large to be checked");
     }
-    let parsed = thread::scope(|scope| {
-        let worker = thread::Builder::new().name("lint".to_owned()).stack_size(stack);
-        worker.spawn_scoped(scope, parse).ok().and_then(|worker| worker.join().ok())
-    });
-    parsed.unwrap_or(Parsed::Unknown("the check failed"))
+    let Some(running) = Running::start() else {
+        return Parsed::Unknown("too many checks are still busy");
+    };
+    let (sender, receiver) = mpsc::sync_channel(1);
+    let text = text.to_owned();
+    let work = move || {
+        let parsed = parse(&text);
+        drop(running);
+        // Nobody listens when it took too long.
+        let _ = sender.send(parsed);
+    };
+    if thread::Builder::new().name("lint".to_owned()).stack_size(stack).spawn(work).is_err() {
+        return Parsed::Unknown("the check couldn't be started");
+    }
+    match receiver.recv_timeout(PATIENCE) {
+        Ok(parsed) => parsed,
+        Err(RecvTimeoutError::Timeout) => Parsed::Unknown("the check took too long"),
+        Err(RecvTimeoutError::Disconnected) => Parsed::Unknown("the check failed"),
+    }
 }
 
 /// About how many tokens there are, rather too many: the starts of words, and all other signs.

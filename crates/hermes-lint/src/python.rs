@@ -16,7 +16,7 @@ pub(crate) fn parse(text: &str) -> Parsed {
     if memchr_iter(b'{', text.as_bytes()).count() > MAX_BRACES {
         return Parsed::Unknown("the file is too large to be checked");
     }
-    deep::run(deep::tokens(text).saturating_mul(STACK_PER_TOKEN), || {
+    deep::run(text, deep::tokens(text).saturating_mul(STACK_PER_TOKEN), |text| {
         let parsed = parse_unchecked(text, ParseOptions::from(Mode::Module));
         let errors = parsed.errors().iter().take(MAX_FOUND);
         errors

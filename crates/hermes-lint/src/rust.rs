@@ -62,7 +62,8 @@ pub(crate) fn parse(text: &str) -> Parsed {
 fn parse_as(text: &str, edition: Edition) -> Parsed {
     let tokens = LexedStr::new(edition, text);
     let levels = (0..tokens.len()).filter(|&token| may_nest(&tokens, token, edition)).count();
-    deep::run(levels.saturating_mul(STACK_PER_LEVEL), || {
+    deep::run(text, levels.saturating_mul(STACK_PER_LEVEL), move |text| {
+        let tokens = LexedStr::new(edition, text);
         let output = TopEntryPoint::SourceFile.parse(&tokens.to_input(edition));
         let mut found: Vec<(usize, String)> = tokens
             .errors()

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use memchr::memchr;
 use tree_sitter::{Language, Node, ParseOptions, Parser, Tree, TreeCursor};
 
 use crate::deep;
@@ -10,7 +11,7 @@ use crate::problem::{MAX_FOUND, Parsed, Problem};
 
 /// The longest text that is parsed, in bytes. The tree takes about 50 bytes for each.
 const MAX_SIZE: usize = 2 * 1024 * 1024;
-/// How long a text may take. Ordinary ones do 3 to 5 MB a second.
+/// How long a text may take, as far as the parser asks. Ordinary ones do 3 to 5 MB a second.
 const MAX_TIME: Duration = Duration::from_secs(2);
 /// Stack that a token may take, in bytes. The library releases the nodes of a parser's stack one
 /// inside of the other, with frames of 128 bytes or less.
@@ -23,7 +24,7 @@ macro_rules! languages {
         $(
             #[cfg(feature = $feature)]
             pub(crate) fn $name(text: &str) -> Parsed {
-                parse(&Language::from($language), text)
+                parse(Language::from($language), text)
             }
         )*
     };
@@ -42,13 +43,18 @@ languages! {
     "typescript" tsx = tree_sitter_typescript::LANGUAGE_TSX;
 }
 
-fn parse(language: &Language, text: &str) -> Parsed {
+fn parse(language: Language, text: &str) -> Parsed {
     if text.len() > MAX_SIZE {
         return Parsed::Unknown("the file is too large to be checked");
     }
+    // No source has any, and some grammars take quadratic time for them, without asking whether
+    // there is any left.
+    if memchr(0, text.as_bytes()).is_some() {
+        return Parsed::Unknown("the file holds NUL characters");
+    }
     // Within, as dropping the parser is what uses recursion.
-    deep::run(deep::tokens(text).saturating_mul(STACK_PER_TOKEN), || {
-        match tree(language, text, Instant::now() + MAX_TIME) {
+    deep::run(text, deep::tokens(text).saturating_mul(STACK_PER_TOKEN), move |text| {
+        match tree(&language, text, Instant::now() + MAX_TIME) {
             Some(tree) => problems(&tree, text).into(),
             None => Parsed::Unknown("the check took too long"),
         }

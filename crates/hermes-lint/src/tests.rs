@@ -263,6 +263,7 @@ fn hostile() -> Vec<String> {
         "a::",
         "@media a{",
         ":not(",
+        "template<",
         "\\",
     ] {
         texts.push(opener.repeat(2_000));
