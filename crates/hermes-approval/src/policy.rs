@@ -73,6 +73,7 @@ impl Policy {
             |dotted: &str, default: bool| get(dotted).map_or(default, |it| is_on(it, default));
         let mut warnings = Vec::new();
         let mode = mode(get("approvals.mode"), &mut warnings);
+        warnings.extend(unread_deny_rules(config));
         Self {
             mode,
             timeout: seconds(get("approvals.timeout")).unwrap_or(TIMEOUT),
@@ -92,6 +93,22 @@ impl Policy {
             warnings,
         }
     }
+}
+
+/// What to say where `approvals.deny` isn't a list of texts: a protection that somebody counts on
+/// must not be absent without a word.
+fn unread_deny_rules(config: &Value) -> Option<String> {
+    let is_text = |it: &Value| it.is_string() || it.is_number();
+    let approvals = config.get("approvals").filter(|it| !it.is_null())?;
+    let Value::Object(approvals) = approvals else {
+        return Some("`approvals` isn't a map: all of it is ignored".to_owned());
+    };
+    let readable = match approvals.get("deny") {
+        None | Some(Value::Null) => true,
+        Some(Value::Array(items)) => items.iter().all(is_text),
+        Some(one) => is_text(one),
+    };
+    (!readable).then(|| "some of `approvals.deny` isn't text and is ignored".to_owned())
 }
 
 /// Whether the word of a setting such as `approvals.cron_mode` means yes.
@@ -168,6 +185,20 @@ mod tests {
 
     fn policy(config: &Value) -> Policy {
         Policy::of(config, &Settings::default())
+    }
+
+    #[test]
+    fn deny_rules_that_cannot_be_read_are_told_of() {
+        for (config, told) in [
+            (json!({}), false),
+            (json!({"approvals": {"deny": ["rm *", 1]}}), false),
+            (json!({"approvals": {"deny": "rm *"}}), false),
+            (json!({"approvals": {"deny": {"a": 1}}}), true),
+            (json!({"approvals": {"deny": ["rm *", ["x"]]}}), true),
+            (json!({"approvals": ["rm"]}), true),
+        ] {
+            assert_eq!(!policy(&config).warnings.is_empty(), told, "{config}");
+        }
     }
 
     #[test]
