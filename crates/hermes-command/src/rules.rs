@@ -15,6 +15,8 @@ mod services;
 pub(crate) mod windows;
 mod writers;
 
+pub(crate) use git::without_options as git_without_options;
+
 use std::rc::Rc;
 
 use crate::Category;

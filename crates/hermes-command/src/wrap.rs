@@ -61,6 +61,7 @@ impl Judge {
                 argv.remove(0);
                 continue;
             }
+            let filled = self.program_of_link(&filled, env).unwrap_or(filled);
             let Some(name) = self.program(first, &filled) else { break };
             self.argv_path = filled.contains('/').then(|| filled.clone());
             let args = argv.get(1..).unwrap_or_default().to_vec();

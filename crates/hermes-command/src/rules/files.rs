@@ -12,6 +12,7 @@ impl Judge {
     pub(crate) fn judge_write(&mut self, target: &Arg, env: &Env) {
         let path = resolve(target, env);
         self.judge_path(&path, false);
+        self.judge_linked(&path, false, env);
     }
 
     /// A path that is written, or removed.
@@ -357,6 +358,9 @@ impl Judge {
             }
         }
         let (sources, target) = split_target(&options);
+        if matches!(name, "cp" | "gcp" | "ln" | "gln" | "link" | "install" | "ginstall") {
+            self.copied(&sources, target.as_ref(), name.contains("ln"), env);
+        }
         let Some(target) = target else { return };
         if is_remote(&target) && matches!(name, "rsync" | "scp") {
             let is_secret = sources

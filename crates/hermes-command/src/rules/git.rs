@@ -6,13 +6,26 @@ use crate::judge::Judge;
 use crate::options::{Options, Spec};
 use crate::value::{Arg, Flow};
 
+/// Options of git itself, in front of its verb.
+const GLOBAL: Spec = Spec::stopping(
+    "Cc",
+    &["git-dir", "work-tree", "namespace", "super-prefix", "config-env", "attr-source"],
+);
+
+/// The words of a git command without the options in front of its verb, if it has some.
+pub(crate) fn without_options(argv: &[Arg]) -> Option<Vec<String>> {
+    let (first, args) = argv.split_first()?;
+    if first.marked.rsplit('/').next() != Some("git") || !args.first()?.is_option() {
+        return None;
+    }
+    let options = Options::parse(args, GLOBAL);
+    let verb = options.operands.iter().map(Arg::shown);
+    (!options.operands.is_empty()).then(|| std::iter::once("git".to_owned()).chain(verb).collect())
+}
+
 impl Judge {
     pub(super) fn git(&mut self, args: &[Arg], env: &mut Env) {
-        let global = Spec::stopping(
-            "Cc",
-            &["git-dir", "work-tree", "namespace", "super-prefix", "config-env", "exec-path"],
-        );
-        let options = Options::parse(args, global);
+        let options = Options::parse(args, GLOBAL);
         let mut cleans = false;
         for setting in options.values("c", "") {
             let text = setting.text();
