@@ -5,6 +5,7 @@ mod env;
 mod expand;
 mod interp;
 mod judge;
+mod launchers;
 mod links;
 mod lists;
 mod names;

@@ -9,6 +9,7 @@ mod edit;
 mod files;
 mod find;
 mod git;
+mod hooks;
 mod network;
 mod process;
 mod services;

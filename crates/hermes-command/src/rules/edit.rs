@@ -39,7 +39,7 @@ impl Judge {
                     }
                 }
             }
-            "nano" | "view" | "emacs" => {
+            "nano" | "emacs" => {
                 for text in
                     Options::parse(args, Spec::new("f", &["eval", "funcall"])).values("", "eval")
                 {
@@ -286,6 +286,12 @@ impl Judge {
                 };
                 let flow = if is_piped && stdin.taint.has(Taint::FETCHED | Taint::DECODED) {
                     Flow::tainted(stdin.taint)
+                } else if is_piped && before.trim_matches(['|', '&', ' ', ')']).is_empty() {
+                    // What is printed goes to the program.
+                    let printed = index.checked_sub(1).and_then(|it| pieces.get(it));
+                    printed.map_or_else(Flow::unknown, |it| {
+                        Flow::known(crate::expand::unescape(&it.text, crate::expand::Escapes::Ansi))
+                    })
                 } else {
                     Flow::unknown()
                 };

@@ -35,6 +35,15 @@ impl Judge {
                 self.git_setting(key, value, env);
             }
         }
+        let programs = options.flags.iter().find(|it| it.name == "exec-path");
+        if programs.is_some_and(|it| it.value.is_some()) {
+            self.find(
+                "git_programs",
+                Category::Other,
+                false,
+                "Takes the programs that git is made of from another folder.",
+            );
+        }
         let Some((verb, rest)) = options.operands.split_first() else { return };
         let verb = verb.text();
         let alias = options.values("c", "").iter().find_map(|it| {
@@ -62,7 +71,7 @@ impl Judge {
     }
 
     /// Settings whose value git runs.
-    fn git_setting(&mut self, key: &str, value: &str, env: &Env) {
+    pub(crate) fn git_setting(&mut self, key: &str, value: &str, env: &Env) {
         let key = key.to_ascii_lowercase();
         let runs = executes(&key);
         let text =
@@ -74,7 +83,34 @@ impl Judge {
         }
     }
 
+    /// Programs that options and addresses make git run.
+    fn git_runs(&mut self, verb: &str, args: &[Arg], env: &Env) {
+        let (short, long): (&str, &[&str]) = match verb {
+            "difftool" => ("x", &["extcmd"]),
+            "grep" => ("O", &["open-files-in-pager"]),
+            "archive" => ("", &["exec"]),
+            "push" => ("", &["exec", "receive-pack"]),
+            "send-email" => ("", &["sendmail-cmd", "to-cmd", "cc-cmd", "header-cmd"]),
+            _ => ("", &[]),
+        };
+        // `-O` has its value in the same word.
+        let spec = Spec::new(if verb == "grep" { "Oef" } else { short }, long);
+        let options = Options::parse(args, spec);
+        let texts: Vec<String> =
+            long.iter()
+                .flat_map(|name| options.values(short, name))
+                .map(Arg::text)
+                .chain(args.iter().filter_map(|it| {
+                    it.marked.strip_prefix("ext::").map(|it| it.replace("% ", " "))
+                }))
+                .collect();
+        for text in texts {
+            self.script(&text, env);
+        }
+    }
+
     fn git_verb(&mut self, verb: &str, args: &[Arg], cleans: bool, env: &mut Env) {
+        self.git_runs(verb, args, env);
         let words: Vec<&str> = args.iter().map(|it| it.marked.as_str()).collect();
         let has = |wanted: &[&str]| {
             words.iter().take_while(|it| **it != "--").any(|it| wanted.contains(it))
@@ -314,13 +350,6 @@ impl Judge {
                 for setting in options.values("c", "config") {
                     if let Some((key, value)) = setting.text().split_once('=') {
                         self.git_setting(key, value, env);
-                    }
-                }
-                for text in &options.operands {
-                    if let Some(script) = text.marked.strip_prefix("ext::") {
-                        let mut inner = env.clone();
-                        let script = script.to_owned();
-                        self.payload(&script, &mut inner, Flow::unknown());
                     }
                 }
                 if verb != "clone"
