@@ -10,6 +10,7 @@ mod files;
 mod find;
 mod git;
 mod hooks;
+mod machine;
 mod network;
 mod process;
 mod services;
@@ -41,6 +42,7 @@ impl Judge {
             self.interpreter(name, args, env, io);
         } else if !wants_help(args) {
             self.environment(name, args);
+            self.machine(name, args, env);
             self.judge_program(name, args, env, io);
         }
         self.network(name, args, env, io);

@@ -255,7 +255,14 @@ impl Judge {
             self.reverse_shell();
             return Flow::unknown();
         }
-        self.run_text(&without_secrets(io.stdin.clone()), &mut inner, Flow::unknown())
+        let is_told = io.stdin.taint.has(Taint::FIFO)
+            || args.iter().any(|it| it.is_option() && it.marked.contains('i'));
+        let mut flow =
+            self.run_text(&without_secrets(io.stdin.clone()), &mut inner, Flow::unknown());
+        if is_told {
+            flow.taint |= Taint::SHELL;
+        }
+        flow
     }
 
     pub(crate) fn reverse_shell(&mut self) {

@@ -44,6 +44,10 @@ impl Judge {
                     Options::parse(args, Spec::new("f", &["eval", "funcall"])).values("", "eval")
                 {
                     let text = text.text();
+                    if let Some((_, rest)) = text.split_once("delete-directory") {
+                        let target = rest.split('"').nth(1).unwrap_or_default();
+                        self.judge_tree(&Arg::new(target), env, "program_delete");
+                    }
                     if let Some(at) = text.find("shell-command") {
                         let rest = text.get(at..).unwrap_or_default();
                         let inner = rest.split('"').nth(1).unwrap_or_default().to_owned();

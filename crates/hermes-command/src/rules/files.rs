@@ -17,6 +17,7 @@ impl Judge {
 
     /// A path that is written, or removed.
     pub(crate) fn judge_path(&mut self, path: &Target, is_removed: bool) -> bool {
+        self.detaches(&path.path);
         let Some(guard) = path.guarded(&self.homes) else { return false };
         let shown = path.path.replace(HOLE, "$?");
         let does = if is_removed { "Removes" } else { "Writes to" };

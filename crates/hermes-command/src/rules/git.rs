@@ -94,6 +94,17 @@ impl Judge {
             _ => ("", &[]),
         };
         // `-O` has its value in the same word.
+        if matches!(verb, "checkout" | "restore") {
+            for file in args.iter().filter(|it| it.starts_with("/") || it.starts_with("~")) {
+                self.unpacked(file, env);
+            }
+        }
+        if verb == "apply"
+            && let Some(folder) =
+                Options::parse(args, Spec::new("pC", &["directory"])).value("", "directory")
+        {
+            self.unpacked(folder, env);
+        }
         let spec = Spec::new(if verb == "grep" { "Oef" } else { short }, long);
         let options = Options::parse(args, spec);
         let texts: Vec<String> =
