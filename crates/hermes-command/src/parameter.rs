@@ -184,6 +184,9 @@ impl Judge {
         let inner_style = Style { in_double: false, is_value: true };
         self.read(unit, operand, env, inner_style, &mut inner);
         self.depth -= 1;
+        if operator == ":" {
+            self.expression_text(&inner.out, env);
+        }
         let Some(items) = items.filter(|_| !is_unknown) else { return word.out.push(HOLE) };
         if operator == ":" && name == "@" {
             let from = inner.out.split(':').next().and_then(|it| it.trim().parse::<usize>().ok());

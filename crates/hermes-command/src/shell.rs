@@ -328,6 +328,14 @@ impl Judge {
                 env.set(variable, Variable::text(value.flow()), maybe);
             }
         }
+        if name == "export" {
+            let pairs = args.iter().filter_map(|it| {
+                let (name, value) = it.marked.split_once('=')?;
+                Some((name.to_owned(), it.with(value)))
+            });
+            let io = Io { set: pairs.collect(), ..Io::default() };
+            self.hook_variables(env, &io);
+        }
         let prints = args.iter().any(is_list)
             || (args.is_empty() && matches!(name, "export" | "declare" | "typeset"));
         let lists_functions =

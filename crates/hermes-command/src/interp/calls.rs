@@ -302,7 +302,7 @@ impl Judge {
         ]) || star && has(&["glob"])
             || has(&["os.listdir", "scandir(", "iterdir("])
                 && !has(&["endswith", "startswith", "fnmatch", "suffix", "if "])
-            || has(&["glob"])
+            || has(&["glob", "Dir["])
                 && scan.pieces.iter().any(|it| it.text == "*" || it.text.ends_with("/*"))
             || has(&["find("]) && has(&["File::Find", "unlink"]) && scan.language == Language::Perl;
         let deletes = has(&[

@@ -13,6 +13,8 @@ static JOINED: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"(["'])(\w*)["']\s*\+\s*["'](\w*)["']"#).ok());
 static ATTRIBUTE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"getattr\(\s*([\w.]+)\s*,\s*["'](\w+)["']\s*\)"#).ok());
+static MEMBER: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"\)\[["'](\w+)["']\]\("#).ok());
 static IMPORTED: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"__import__\(\s*["'](\w+)["']\s*\)"#).ok());
 static NAMED: LazyLock<Option<Regex>> =
@@ -29,6 +31,12 @@ pub(super) fn renamed(program: &str) -> String {
         text = replaced(&JOINED, &text, "${1}${2}${3}${1}");
         text = replaced(&IMPORTED, &text, "${1}");
         text = replaced(&ATTRIBUTE, &text, "${1}.${2}");
+    }
+    if text.contains("\"]") || text.contains("']") {
+        if text.contains("require(") {
+            text = replaced(&JOINED, &text, "${1}${2}${3}${1}");
+        }
+        text = replaced(&MEMBER, &text, ").${1}(");
     }
     let mut names: Vec<(String, String)> = Vec::new();
     let group = |found: &Captures<'_>, at: usize| {

@@ -66,6 +66,20 @@ impl Judge {
         self.git_verb(&verb, rest, cleans, env);
     }
 
+    /// Hooks from a folder that isn't part of the project.
+    fn hooks_folder(&mut self, folder: &str, env: &Env) {
+        let path = crate::path::resolve_text(folder, env);
+        let is_own = env.cwd.as_ref().is_some_and(|it| path.is_within(it));
+        if folder.starts_with(['/', '~']) && !is_own && path.path != "/dev/null" {
+            self.find(
+                "git_hooks",
+                Category::Other,
+                false,
+                "Makes git run the programs of a folder outside the project.",
+            );
+        }
+    }
+
     fn rewrites(&mut self, rule: &'static str, why: &str) {
         self.find(rule, Category::HistoryRewrite, false, why);
     }
@@ -73,6 +87,9 @@ impl Judge {
     /// Settings whose value git runs.
     pub(crate) fn git_setting(&mut self, key: &str, value: &str, env: &Env) {
         let key = key.to_ascii_lowercase();
+        if key == "core.hookspath" {
+            return self.hooks_folder(value, env);
+        }
         let runs = executes(&key);
         let text =
             if key.starts_with("alias.") { value.strip_prefix('!') } else { runs.then_some(value) };
