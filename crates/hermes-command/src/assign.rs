@@ -44,6 +44,11 @@ impl Judge {
             Some((name, index)) => (name, Some(index.trim_end_matches(']'))),
             None => (name, None),
         };
+        if index.is_some_and(|it| it.contains(['$', '`'])) {
+            let from = assignment.name.start + name.len() + 1;
+            let index = self.double(unit, from..assignment.name.end.saturating_sub(1), env);
+            self.expression_text(&index.text, env);
+        }
         match &assignment.value {
             Value::Array(words) => {
                 let mut items = Vec::new();

@@ -40,6 +40,8 @@ const MOST_VALUES: usize = 8;
 #[derive(Clone, Debug)]
 pub(crate) struct Env {
     variables: Rc<HashMap<String, Vec<Variable>>>,
+    /// Variables that are other names of variables.
+    references: Rc<HashMap<String, String>>,
     /// Absolute, or None if it can't be known.
     pub(crate) cwd: Option<String>,
     pub(crate) previous: Option<String>,
@@ -80,6 +82,7 @@ impl Env {
         }
         Self {
             variables: Rc::new(variables),
+            references: Rc::default(),
             cwd: Some(ctx.cwd.clone()),
             previous: None,
             pushed: Vec::new(),
@@ -93,9 +96,20 @@ impl Env {
 
     /// What `name` may hold; the `choice`th value, or the last there is.
     pub(crate) fn get(&self, name: &str, choice: usize) -> Option<(&Variable, bool)> {
-        let values = self.variables.get(name)?;
+        let values = self.variables.get(self.referred(name))?;
         let more = values.len() > choice + 1;
         values.get(choice).or_else(|| values.last()).map(|value| (value, more))
+    }
+
+    /// `declare -n NAME=OTHER`.
+    pub(crate) fn refer(&mut self, name: &str, other: &str) {
+        Rc::make_mut(&mut self.references).insert(name.to_owned(), other.to_owned());
+    }
+
+    /// The variable that a name stands for; a chain of them is followed once.
+    fn referred<'a>(&'a self, name: &'a str) -> &'a str {
+        let follow = |name: &'a str| self.references.get(name).map_or(name, String::as_str);
+        if self.references.is_empty() { name } else { follow(follow(name)) }
     }
 
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
@@ -105,12 +119,13 @@ impl Env {
 
     /// The value that was set last.
     pub(crate) fn latest(&self, name: &str) -> Option<&Variable> {
-        self.variables.get(name)?.last()
+        self.variables.get(self.referred(name))?.last()
     }
 
     /// Sets a variable; `maybe` keeps what it may hold otherwise.
     pub(crate) fn set(&mut self, name: &str, value: Variable, maybe: bool) {
-        let values = Rc::make_mut(&mut self.variables).entry(name.to_owned()).or_default();
+        let name = self.referred(name).to_owned();
+        let values = Rc::make_mut(&mut self.variables).entry(name).or_default();
         if !maybe {
             values.clear();
         }

@@ -191,6 +191,7 @@ impl Judge {
                         );
                         self.depth -= 1;
                     }
+                    self.expression_text(&inner.out, env);
                     match crate::parameter::arithmetic(&inner.out) {
                         Some(number) => word.out.push_str(&number.to_string()),
                         None => word.out.push(HOLE),

@@ -5,6 +5,7 @@ mod code;
 mod expression;
 mod powershell;
 mod remote;
+mod rename;
 mod tables;
 
 use crate::env::Env;

@@ -1,6 +1,7 @@
 //! The state of one classification, and its limits.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -15,6 +16,8 @@ use crate::value::{Arg, Flow};
 const MOST_CHARS: usize = 128_000;
 /// From this many separators on a text isn't looked into.
 const MOST_SEPARATORS: usize = 25_000;
+/// Most backticks in a text that is looked into.
+const MOST_BACKTICKS: usize = 4096;
 /// Deepest nesting of substitutions and of texts that commands run.
 const MOST_DEPTH: usize = 16;
 /// Most texts that are run by commands.
@@ -55,6 +58,8 @@ pub(crate) struct Judge {
     pub(crate) has_choices: bool,
     /// Process substitutions that read what the current command writes.
     pub(crate) sinks: Vec<(Rc<Unit>, Range<usize>)>,
+    /// Copies and other names of programs and files: what they are in truth.
+    pub(crate) links: HashMap<String, String>,
     /// Where the current command stands in the text.
     pub(crate) span: Range<usize>,
     /// How many lines were read: an alias counts from the next one on.
@@ -97,7 +102,9 @@ fn too_big(command: &str) -> Option<&'static str> {
     let separators = command.bytes().filter(|it| matches!(it, b';' | b'&' | b'|' | b'\n')).count();
     if command.len() > MOST_CHARS && command.chars().count() > MOST_CHARS {
         Some("The command is too long to be looked into.")
-    } else if separators >= MOST_SEPARATORS {
+    } else if separators >= MOST_SEPARATORS
+        || command.bytes().filter(|it| *it == b'`').count() > MOST_BACKTICKS
+    {
         Some("The command has too many parts to be looked into.")
     } else {
         None
@@ -119,6 +126,7 @@ impl Judge {
             choice: 0,
             has_choices: false,
             sinks: Vec::new(),
+            links: HashMap::new(),
             span: 0..0,
             line: 0,
             nested: 0,
@@ -193,8 +201,18 @@ impl Judge {
         }
         let is_known = argv.iter().all(Arg::is_known);
         let (span, has_redirect, depth) = (self.span.clone(), self.has_redirect, self.nested);
+        let plain = crate::rules::git_without_options(argv);
         let argv: Vec<String> = argv.iter().map(Arg::shown).collect();
+        // `git -C . push` is a push too.
+        let plain = plain.map(|argv| SimpleCommand {
+            argv,
+            span: span.clone(),
+            is_known,
+            has_redirect,
+            depth: depth + 1,
+        });
         self.commands.push(SimpleCommand { argv, span, is_known, has_redirect, depth });
+        self.commands.extend(plain);
     }
 
     /// Marks the last command as one that another command runs.

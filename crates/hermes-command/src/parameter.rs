@@ -51,6 +51,12 @@ impl Judge {
             rest = after.get(close + 1..).unwrap_or_default();
         }
         let operand_start = range.end - rest.len();
+        if index.is_some_and(|it| !matches!(it, "@" | "*")) && self.deeper() {
+            let from = range.start + skipped + name_end + 1;
+            let index = self.double(unit, from..operand_start.saturating_sub(1).max(from), env);
+            self.expression_text(&index.text, env);
+            self.depth -= 1;
+        }
         if is_indirect && rest.is_empty() && index.is_none() {
             match env.text(&name) {
                 Some(target) if !target.contains(HOLE) => name = target.to_owned(),
@@ -178,12 +184,20 @@ impl Judge {
         let inner_style = Style { in_double: false, is_value: true };
         self.read(unit, operand, env, inner_style, &mut inner);
         self.depth -= 1;
+        if operator == ":" {
+            self.expression_text(&inner.out, env);
+        }
         let Some(items) = items.filter(|_| !is_unknown) else { return word.out.push(HOLE) };
         if operator == ":" && name == "@" {
             let from = inner.out.split(':').next().and_then(|it| it.trim().parse::<usize>().ok());
             return self.positionals(from.map_or(0, |it| it.saturating_sub(1)), env, style, word);
         }
         let operand = inner.out;
+        if operator == "@" && operand.starts_with('P') {
+            for item in &items {
+                self.expanded_text(&plain(item), env);
+            }
+        }
         let items: Vec<_> = items.iter().map(|it| transform(it, operator, &operand)).collect();
         push_items(&items, env, style, word);
     }

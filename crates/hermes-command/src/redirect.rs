@@ -31,13 +31,30 @@ impl Judge {
                     }
                     None => Flow::unknown(),
                 };
-                stdin = Some(flow);
+                match redirect.descriptor {
+                    Some(number @ 1..) => {
+                        env.write(&format!("/dev/fd/{number}"), &flow, false);
+                        env.write(&format!("/proc/self/fd/{number}"), &flow, false);
+                    }
+                    _ => stdin = Some(flow),
+                }
                 continue;
             }
             let target = self.value(unit, &redirect.target, env);
             let path = crate::path::resolve(&target, env);
             let is_network = ["/dev/tcp/", "/dev/udp/"].iter().any(|it| path.path.starts_with(it));
             writes.is_network |= is_network;
+            if let (Some(number @ 1..), Operator::String | Operator::Read) =
+                (redirect.descriptor, redirect.operator)
+            {
+                let flow = match redirect.operator {
+                    Operator::String => target.flow(),
+                    _ => self.file(&target, env),
+                };
+                env.write(&format!("/dev/fd/{number}"), &flow, false);
+                env.write(&format!("/proc/self/fd/{number}"), &flow, false);
+                continue;
+            }
             let is_output = redirect.descriptor.is_none_or(|it| it == 1);
             match redirect.operator {
                 Operator::String => {

@@ -9,11 +9,15 @@ mod edit;
 mod files;
 mod find;
 mod git;
+mod hooks;
+mod machine;
 mod network;
 mod process;
 mod services;
 pub(crate) mod windows;
 mod writers;
+
+pub(crate) use git::without_options as git_without_options;
 
 use std::rc::Rc;
 
@@ -38,6 +42,7 @@ impl Judge {
             self.interpreter(name, args, env, io);
         } else if !wants_help(args) {
             self.environment(name, args);
+            self.machine(name, args, env);
             self.judge_program(name, args, env, io);
         }
         self.network(name, args, env, io);

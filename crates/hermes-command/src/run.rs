@@ -105,7 +105,8 @@ impl Judge {
                     deliver(&mut frames, flow, goes_on);
                 }
                 Step::Words(words) => {
-                    self.double(unit, words.clone(), env);
+                    let text = self.double(unit, words.clone(), env).text;
+                    self.expression_text(&text, env);
                 }
                 Step::Open { block, close, redirects } => {
                     let end = close.saturating_sub(base);
@@ -352,9 +353,9 @@ impl Judge {
     ) -> Flow {
         self.place(unit, &simple.span);
         if simple.is_test {
-            for word in &simple.words {
-                self.value(unit, word, env);
-            }
+            let words: Vec<Arg> =
+                simple.words.iter().map(|word| self.value(unit, word, env)).collect();
+            self.test_words(&words, env);
             return Flow::known("");
         }
         let outer_sinks = std::mem::take(&mut self.sinks);

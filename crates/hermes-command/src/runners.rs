@@ -208,16 +208,7 @@ impl Judge {
             return Inner::Argv(options.operands);
         }
         for option in options.values("o", "") {
-            let lower = option.marked.to_ascii_lowercase();
-            for key in ["proxycommand", "localcommand", "knownhostscommand"] {
-                if let Some(rest) = lower.strip_prefix(key) {
-                    let text =
-                        option.marked.get(option.marked.len() - rest.len()..).unwrap_or_default();
-                    let text = text.trim_start_matches(['=', ' ']).to_owned();
-                    let mut inner = env.clone();
-                    self.payload(&text, &mut inner, Flow::unknown());
-                }
-            }
+            self.ssh_setting(option, env);
         }
         let mut rest = options.operands.get(1..).unwrap_or_default().to_vec();
         // Options may also follow the host.

@@ -62,6 +62,47 @@ impl Judge {
             return Inner::Done(self.shell(args, env, io));
         }
         match name {
+            "test" | "[" => {
+                self.test_words(args, env);
+                return Inner::None;
+            }
+            "let" => {
+                for arg in args {
+                    self.expression_text(&arg.marked, env);
+                }
+                return Inner::Done(Flow::known(""));
+            }
+            "compgen" | "complete" => {
+                self.completion(args, env);
+                return Inner::Done(Flow::unknown());
+            }
+            "hash" => {
+                if let [option, program, names @ ..] = args
+                    && option.is("-p")
+                {
+                    for name in names {
+                        self.link(&name.marked, &program.marked);
+                    }
+                }
+                return Inner::Done(Flow::known(""));
+            }
+            "unset" | "read" | "mapfile" | "readarray" | "printf" | "export" | "declare"
+            | "typeset" | "local" | "readonly"
+                if name != "printf" || args.first().is_some_and(|it| it.is("-v")) =>
+            {
+                let names = if name == "printf" { args.get(1..2) } else { Some(args) };
+                self.names_of_variables(names.unwrap_or_default(), env);
+                if matches!(name, "mapfile" | "readarray")
+                    && let Some(text) =
+                        Options::parse(args, Spec::new("dnOsuCc", &[])).value("C", "")
+                {
+                    let mut inner = env.clone();
+                    self.run_text(&text.flow(), &mut inner, Flow::unknown());
+                }
+            }
+            _ => {}
+        }
+        match name {
             "eval" => {
                 let mut flow = Flow { text: join(args), taint: Taint::NONE };
                 for arg in args {
@@ -134,6 +175,18 @@ impl Judge {
         }
     }
 
+    /// `compgen` and `complete`: a command for the words, or words that are expanded.
+    fn completion(&mut self, args: &[Arg], env: &mut Env) {
+        let options = Options::parse(args, Spec::new("oAGWFCXPS", &[]));
+        for text in options.values("C", "") {
+            let mut inner = env.clone();
+            self.run_text(&text.flow(), &mut inner, Flow::unknown());
+        }
+        for words in options.values("W", "") {
+            self.expanded_text(&words.text(), env);
+        }
+    }
+
     /// `sh` and its like.
     fn shell(&mut self, args: &[Arg], env: &mut Env, io: &Io) -> Flow {
         let mut at = 0;
@@ -202,7 +255,14 @@ impl Judge {
             self.reverse_shell();
             return Flow::unknown();
         }
-        self.run_text(&without_secrets(io.stdin.clone()), &mut inner, Flow::unknown())
+        let is_told = io.stdin.taint.has(Taint::FIFO)
+            || args.iter().any(|it| it.is_option() && it.marked.contains('i'));
+        let mut flow =
+            self.run_text(&without_secrets(io.stdin.clone()), &mut inner, Flow::unknown());
+        if is_told {
+            flow.taint |= Taint::SHELL;
+        }
+        flow
     }
 
     pub(crate) fn reverse_shell(&mut self) {
@@ -253,8 +313,28 @@ impl Judge {
                 if name == "export" {
                     self.check_variable(variable, &value, false, env);
                 }
+                let letters = |wanted: &str| {
+                    args.iter().any(|it| {
+                        it.is_option() && !it.starts_with("--") && it.marked.contains(wanted)
+                    })
+                };
+                if letters("i") {
+                    self.expression_text(&value.marked, env);
+                }
+                if letters("n") && name != "export" {
+                    env.refer(variable, &value.marked);
+                    continue;
+                }
                 env.set(variable, Variable::text(value.flow()), maybe);
             }
+        }
+        if name == "export" {
+            let pairs = args.iter().filter_map(|it| {
+                let (name, value) = it.marked.split_once('=')?;
+                Some((name.to_owned(), it.with(value)))
+            });
+            let io = Io { set: pairs.collect(), ..Io::default() };
+            self.hook_variables(env, &io);
         }
         let prints = args.iter().any(is_list)
             || (args.is_empty() && matches!(name, "export" | "declare" | "typeset"));

@@ -203,6 +203,10 @@ impl Judge {
                     let mut inner = env.clone();
                     self.payload(&command, &mut inner, Flow::unknown());
                 }
+                if let Some((_, rest)) = line.split_once("writefile('") {
+                    let file = rest.split('\'').next().unwrap_or_default();
+                    self.judge_write(&Arg::new(file), env);
+                }
                 if let Some(file) = line
                     .strip_prefix(".output ")
                     .or_else(|| line.strip_prefix(".once "))

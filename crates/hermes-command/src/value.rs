@@ -61,6 +61,11 @@ impl Taint {
     /// The paths of everything in a protected folder.
     pub(crate) const EVERYTHING: Self = Self(64);
 
+    /// A pipe with a name.
+    pub(crate) const FIFO: Self = Self(128);
+    /// What a shell prints that is told what to do while it runs.
+    pub(crate) const SHELL: Self = Self(256);
+
     pub(crate) const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }

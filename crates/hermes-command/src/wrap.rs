@@ -61,6 +61,7 @@ impl Judge {
                 argv.remove(0);
                 continue;
             }
+            let filled = self.program_of_link(&filled, env).unwrap_or(filled);
             let Some(name) = self.program(first, &filled) else { break };
             self.argv_path = filled.contains('/').then(|| filled.clone());
             let args = argv.get(1..).unwrap_or_default().to_vec();
@@ -214,6 +215,7 @@ impl Judge {
         for (name, value) in &io.set {
             self.check_variable(name, value, is_shell, env);
         }
+        self.hook_variables(env, io);
     }
 
     pub(crate) fn check_variable(
@@ -271,6 +273,12 @@ impl Judge {
 
     /// Takes one wrapper off.
     fn unwrap(&mut self, name: &str, args: &[Arg], env: &mut Env, io: &mut Io) -> Inner {
+        if !crate::rules::wants_help(args.get(..1).unwrap_or_default())
+            && let Some(inner) = self.launchers(name, args, env, io)
+        {
+            return inner;
+        }
+        self.hooks(name, args, env);
         if let Some(inner) = simple_wrapper(name, args) {
             return Inner::Argv(inner);
         }

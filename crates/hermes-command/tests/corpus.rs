@@ -26,6 +26,7 @@ pub(crate) fn cases() -> Vec<Case> {
     let files = [
         ("agent", include_str!("corpus/agent.jsonl")),
         ("delete", include_str!("corpus/delete.jsonl")),
+        ("escape", include_str!("corpus/escape.jsonl")),
         ("more", include_str!("corpus/more.jsonl")),
         ("other", include_str!("corpus/other.jsonl")),
         ("system", include_str!("corpus/system.jsonl")),
@@ -131,6 +132,12 @@ fn commands_are_told_of() {
         let found = argvs(command);
         assert!(found.iter().any(|it| it.ends_with("sudo ls")), "{command}: {found:?}");
     }
+    for command in ["git -C . push", "git --no-pager push", "git -c a=b push"] {
+        let report = judged(command);
+        assert_eq!(report.commands[1].argv, ["git", "push"], "{command}");
+        assert_eq!(report.commands.iter().filter(|it| it.depth == 0).count(), 1, "{command}");
+    }
+    assert_eq!(judged("git push -f").commands.len(), 1);
     assert_eq!(judged("rm -f -r b a").commands[0].head(), "rm -f -r b a");
 }
 
@@ -143,6 +150,7 @@ fn too_much_is_asked_about() {
     }
     assert!(!judged(&format!("echo {}", "a".repeat(100_000))).is_dangerous());
     assert!(judged(&"$(".repeat(20_000)).is_dangerous());
+    assert!(judged(&"`".repeat(20_001)).is_dangerous());
 }
 
 /// Hostile texts on a small stack: they end, and nothing panics.

@@ -24,6 +24,17 @@ impl Judge {
             return;
         }
         let program = program.get(..65_536).unwrap_or(program);
+        let renamed = super::rename::renamed(program);
+        let program = renamed.as_str();
+        if matches!(language, Language::Perl) {
+            let compact: String = program.split_whitespace().collect();
+            if ["evalpack", "eval(pack", "evalunpack", "eval(unpack", "evaldecode_base64"]
+                .iter()
+                .any(|it| compact.contains(it))
+            {
+                self.remote_code(crate::value::Taint::DECODED);
+            }
+        }
         let hash = !matches!(language, Language::JavaScript | Language::Lua);
         let hash = hash || program.starts_with("#!");
         let uncommented = if matches!(language, Language::JavaScript | Language::Php) {
@@ -289,6 +300,10 @@ impl Judge {
             "scandir_recursive",
             "walk(",
         ]) || star && has(&["glob"])
+            || has(&["os.listdir", "scandir(", "iterdir("])
+                && !has(&["endswith", "startswith", "fnmatch", "suffix", "if "])
+            || has(&["glob", "Dir["])
+                && scan.pieces.iter().any(|it| it.text == "*" || it.text.ends_with("/*"))
             || has(&["find("]) && has(&["File::Find", "unlink"]) && scan.language == Language::Perl;
         let deletes = has(&[
             "os.remove",

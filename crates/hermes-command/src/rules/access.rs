@@ -178,6 +178,11 @@ impl Judge {
             self.mode(mode);
         }
         if is_recursive {
+            let mode = match modes.first() {
+                Some(mode) => mode.text(),
+                None => options.operands.first().map(Arg::text).unwrap_or_default(),
+            };
+            self.rights_of_tree(&mode, operands, env);
             self.owned_root(
                 operands,
                 env,
@@ -246,6 +251,19 @@ impl Judge {
             operands = rest;
             let text = owner.text();
             let user = text.split([':', '.']).next().unwrap_or_default();
+            let own = env.home().map(str::to_owned);
+            let is_home = rest.iter().any(|it| Some(resolve(it, env).path) == own);
+            let is_other = owner.is_known()
+                && !user.is_empty()
+                && !["USER", "UID"].iter().any(|it| env.text(it) == Some(user));
+            if name != "chgrp" && is_home && is_other {
+                self.find(
+                    "permissions_of_tree",
+                    Category::Permission,
+                    false,
+                    "Gives a whole home to another user.",
+                );
+            }
             if name != "chgrp"
                 && (user == "root"
                     || (!user.is_empty()

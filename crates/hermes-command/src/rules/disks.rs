@@ -343,6 +343,15 @@ impl Judge {
                     "Erases or overwrites a device.",
                 );
             }
+            "debugfs" if has(&["-w"]) => {
+                self.on_devices(
+                    "device_write",
+                    Category::DiskWrite,
+                    args,
+                    env,
+                    "Changes a file system from the outside.",
+                );
+            }
             "pv" | "cat" | "zcat" | "head" => return false,
             _ => return false,
         }

@@ -39,11 +39,15 @@ impl Judge {
                     }
                 }
             }
-            "nano" | "view" | "emacs" => {
+            "nano" | "emacs" => {
                 for text in
                     Options::parse(args, Spec::new("f", &["eval", "funcall"])).values("", "eval")
                 {
                     let text = text.text();
+                    if let Some((_, rest)) = text.split_once("delete-directory") {
+                        let target = rest.split('"').nth(1).unwrap_or_default();
+                        self.judge_tree(&Arg::new(target), env, "program_delete");
+                    }
                     if let Some(at) = text.find("shell-command") {
                         let rest = text.get(at..).unwrap_or_default();
                         let inner = rest.split('"').nth(1).unwrap_or_default().to_owned();
@@ -286,6 +290,12 @@ impl Judge {
                 };
                 let flow = if is_piped && stdin.taint.has(Taint::FETCHED | Taint::DECODED) {
                     Flow::tainted(stdin.taint)
+                } else if is_piped && before.trim_matches(['|', '&', ' ', ')']).is_empty() {
+                    // What is printed goes to the program.
+                    let printed = index.checked_sub(1).and_then(|it| pieces.get(it));
+                    printed.map_or_else(Flow::unknown, |it| {
+                        Flow::known(crate::expand::unescape(&it.text, crate::expand::Escapes::Ansi))
+                    })
                 } else {
                     Flow::unknown()
                 };

@@ -12,10 +12,12 @@ impl Judge {
     pub(crate) fn judge_write(&mut self, target: &Arg, env: &Env) {
         let path = resolve(target, env);
         self.judge_path(&path, false);
+        self.judge_linked(&path, false, env);
     }
 
     /// A path that is written, or removed.
     pub(crate) fn judge_path(&mut self, path: &Target, is_removed: bool) -> bool {
+        self.detaches(&path.path);
         let Some(guard) = path.guarded(&self.homes) else { return false };
         let shown = path.path.replace(HOLE, "$?");
         let does = if is_removed { "Removes" } else { "Writes to" };
@@ -86,7 +88,11 @@ impl Judge {
 
     /// A tree that is gone for good.
     pub(crate) fn judge_tree(&mut self, target: &Arg, env: &Env, rule: &'static str) {
-        let path = resolve(target, env);
+        let mut path = resolve(target, env);
+        // Without a slash only the link itself goes.
+        if path.covers || target.marked.ends_with('/') {
+            path = self.linked(&path, env).unwrap_or(path);
+        }
         let loss = path.loss(env, &self.homes);
         let is_agent = path.is_agent(&self.homes);
         if loss == Loss::Some && !is_agent && self.has_found(rule) {
@@ -234,6 +240,7 @@ impl Judge {
                 env,
                 options.value("t", "target-directory").is_some(),
             );
+            self.copied(&sources, Some(target), false, env);
             if let [source] = sources.as_slice()
                 && let Some(flow) = env.files.get(&resolve(source, env).path).cloned()
             {
@@ -357,7 +364,11 @@ impl Judge {
             }
         }
         let (sources, target) = split_target(&options);
-        let Some(target) = target else { return };
+        let links = matches!(name, "cp" | "gcp" | "ln" | "gln" | "link" | "install" | "ginstall");
+        let Some(target) = target else {
+            self.copied(&sources, None, name.ends_with("ln"), env);
+            return;
+        };
         if is_remote(&target) && matches!(name, "rsync" | "scp") {
             let is_secret = sources
                 .iter()
@@ -373,6 +384,9 @@ impl Judge {
             env,
             options.value("t", "target-directory").is_some(),
         );
+        if links {
+            self.copied(&sources, Some(&target), name.ends_with("ln") || name == "link", env);
+        }
         let is_fetched = matches!(name, "rsync" | "scp") && sources.iter().any(is_remote);
         let flow = match sources.first() {
             _ if is_fetched => Flow::tainted(Taint::FETCHED),
@@ -393,6 +407,7 @@ impl Judge {
         }
         let before = self.found();
         self.judge_path(&path, false);
+        self.judge_linked(&path, false, env);
         if self.found() > before && !is_folder && path.guarded(&self.homes).is_some() {
             return;
         }

@@ -6,13 +6,26 @@ use crate::judge::Judge;
 use crate::options::{Options, Spec};
 use crate::value::{Arg, Flow};
 
+/// Options of git itself, in front of its verb.
+const GLOBAL: Spec = Spec::stopping(
+    "Cc",
+    &["git-dir", "work-tree", "namespace", "super-prefix", "config-env", "attr-source"],
+);
+
+/// The words of a git command without the options in front of its verb, if it has some.
+pub(crate) fn without_options(argv: &[Arg]) -> Option<Vec<String>> {
+    let (first, args) = argv.split_first()?;
+    if first.marked.rsplit('/').next() != Some("git") || !args.first()?.is_option() {
+        return None;
+    }
+    let options = Options::parse(args, GLOBAL);
+    let verb = options.operands.iter().map(Arg::shown);
+    (!options.operands.is_empty()).then(|| std::iter::once("git".to_owned()).chain(verb).collect())
+}
+
 impl Judge {
     pub(super) fn git(&mut self, args: &[Arg], env: &mut Env) {
-        let global = Spec::stopping(
-            "Cc",
-            &["git-dir", "work-tree", "namespace", "super-prefix", "config-env", "exec-path"],
-        );
-        let options = Options::parse(args, global);
+        let options = Options::parse(args, GLOBAL);
         let mut cleans = false;
         for setting in options.values("c", "") {
             let text = setting.text();
@@ -21,6 +34,15 @@ impl Judge {
             if let Some((key, value)) = text.split_once('=') {
                 self.git_setting(key, value, env);
             }
+        }
+        let programs = options.flags.iter().find(|it| it.name == "exec-path");
+        if programs.is_some_and(|it| it.value.is_some()) {
+            self.find(
+                "git_programs",
+                Category::Other,
+                false,
+                "Takes the programs that git is made of from another folder.",
+            );
         }
         let Some((verb, rest)) = options.operands.split_first() else { return };
         let verb = verb.text();
@@ -44,13 +66,30 @@ impl Judge {
         self.git_verb(&verb, rest, cleans, env);
     }
 
+    /// Hooks from a folder that isn't part of the project.
+    fn hooks_folder(&mut self, folder: &str, env: &Env) {
+        let path = crate::path::resolve_text(folder, env);
+        let is_own = env.cwd.as_ref().is_some_and(|it| path.is_within(it));
+        if folder.starts_with(['/', '~']) && !is_own && path.path != "/dev/null" {
+            self.find(
+                "git_hooks",
+                Category::Other,
+                false,
+                "Makes git run the programs of a folder outside the project.",
+            );
+        }
+    }
+
     fn rewrites(&mut self, rule: &'static str, why: &str) {
         self.find(rule, Category::HistoryRewrite, false, why);
     }
 
     /// Settings whose value git runs.
-    fn git_setting(&mut self, key: &str, value: &str, env: &Env) {
+    pub(crate) fn git_setting(&mut self, key: &str, value: &str, env: &Env) {
         let key = key.to_ascii_lowercase();
+        if key == "core.hookspath" {
+            return self.hooks_folder(value, env);
+        }
         let runs = executes(&key);
         let text =
             if key.starts_with("alias.") { value.strip_prefix('!') } else { runs.then_some(value) };
@@ -61,7 +100,45 @@ impl Judge {
         }
     }
 
+    /// Programs that options and addresses make git run.
+    fn git_runs(&mut self, verb: &str, args: &[Arg], env: &Env) {
+        let (short, long): (&str, &[&str]) = match verb {
+            "difftool" => ("x", &["extcmd"]),
+            "grep" => ("O", &["open-files-in-pager"]),
+            "archive" => ("", &["exec"]),
+            "push" => ("", &["exec", "receive-pack"]),
+            "send-email" => ("", &["sendmail-cmd", "to-cmd", "cc-cmd", "header-cmd"]),
+            _ => ("", &[]),
+        };
+        // `-O` has its value in the same word.
+        if matches!(verb, "checkout" | "restore") {
+            for file in args.iter().filter(|it| it.starts_with("/") || it.starts_with("~")) {
+                self.unpacked(file, env);
+            }
+        }
+        if verb == "apply"
+            && let Some(folder) =
+                Options::parse(args, Spec::new("pC", &["directory"])).value("", "directory")
+        {
+            self.unpacked(folder, env);
+        }
+        let spec = Spec::new(if verb == "grep" { "Oef" } else { short }, long);
+        let options = Options::parse(args, spec);
+        let texts: Vec<String> =
+            long.iter()
+                .flat_map(|name| options.values(short, name))
+                .map(Arg::text)
+                .chain(args.iter().filter_map(|it| {
+                    it.marked.strip_prefix("ext::").map(|it| it.replace("% ", " "))
+                }))
+                .collect();
+        for text in texts {
+            self.script(&text, env);
+        }
+    }
+
     fn git_verb(&mut self, verb: &str, args: &[Arg], cleans: bool, env: &mut Env) {
+        self.git_runs(verb, args, env);
         let words: Vec<&str> = args.iter().map(|it| it.marked.as_str()).collect();
         let has = |wanted: &[&str]| {
             words.iter().take_while(|it| **it != "--").any(|it| wanted.contains(it))
@@ -301,13 +378,6 @@ impl Judge {
                 for setting in options.values("c", "config") {
                     if let Some((key, value)) = setting.text().split_once('=') {
                         self.git_setting(key, value, env);
-                    }
-                }
-                for text in &options.operands {
-                    if let Some(script) = text.marked.strip_prefix("ext::") {
-                        let mut inner = env.clone();
-                        let script = script.to_owned();
-                        self.payload(&script, &mut inner, Flow::unknown());
                     }
                 }
                 if verb != "clone"

@@ -117,6 +117,13 @@ impl Judge {
     pub(super) fn network(&mut self, name: &str, args: &[Arg], env: &mut Env, io: &Io) {
         // What is substituted into a request leaves with it.
         let in_arguments = args.iter().any(|it| self.leaks(it.taint));
+        let is_connection = matches!(
+            name,
+            "nc" | "ncat" | "netcat" | "socat" | "telnet" | "openssl" | "websocat" | "ssh"
+        );
+        if is_connection && io.stdin.taint.has(Taint::SHELL) {
+            self.reverse_shell();
+        }
         match name {
             "curl" | "curlie" => self.curl(args, env, io),
             "wget" | "wget2" => self.wget(args, env, io),

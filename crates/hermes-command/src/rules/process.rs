@@ -84,8 +84,12 @@ impl Judge {
             "fuser" => {
                 let options = Options::parse(args, Spec::new("nM", &["namespace"]));
                 if options.has("k") || options.long("kill", 1) {
-                    let on_root = options.has("mc")
-                        && options.texts().iter().any(|it| matches!(*it, "/" | "/home" | "/usr"));
+                    let on_root = options.texts().contains(&"/")
+                        || options.has("mc")
+                            && options
+                                .texts()
+                                .iter()
+                                .any(|it| matches!(*it, "/" | "/home" | "/usr"));
                     if on_root {
                         return self.every_process();
                     }

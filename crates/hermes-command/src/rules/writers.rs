@@ -74,8 +74,7 @@ impl Judge {
                     Spec::new("pidorBDFVYz", &["directory", "input", "output", "strip"]),
                 );
                 if let Some(folder) = options.value("d", "directory") {
-                    let path = resolve(folder, env);
-                    self.judge_path(&path, false);
+                    self.unpacked(&folder.clone(), env);
                 }
                 for file in options.operands.first().into_iter().chain(options.value("o", "output"))
                 {
@@ -368,6 +367,14 @@ impl Judge {
             let folder = options.value("C", "directory").cloned().unwrap_or_else(|| Arg::new("."));
             if !(options.has("O") || options.long("to-stdout", 5)) {
                 self.unpacked(&folder, env);
+            }
+            if options.has("P") || options.long("absolute-names", 3) {
+                self.find(
+                    "unpacked_into_system",
+                    Category::SystemConfigOverwrite,
+                    false,
+                    "Unpacks files wherever the archive says, over those of the system.",
+                );
             }
         }
         if creates && let Some(file) = options.value("f", "file").filter(|it| !it.is("-")) {
