@@ -179,6 +179,13 @@ fn hostile_texts() {
         long("\\\n", 30_000),
         long("$", 60_000),
         long("\u{F8FF}rm ", 1_000),
+        "x='a[$(echo $((x)) $((x)))]';((x));".repeat(200),
+        "ln -s a b;".repeat(2_000) + &"b/".repeat(5_000),
+        long("${a[", 10_000),
+        long("[[ -v a ", 5_000),
+        "declare -n a=b b=a;".repeat(2_000) + "$a",
+        format!("python3 -c \"{}\"", "import a as b;b.c();".repeat(4_000)),
+        long("$((a[", 10_000),
     ];
     let run = move || {
         for text in &texts {
