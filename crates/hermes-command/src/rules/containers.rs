@@ -5,35 +5,37 @@ use crate::judge::Judge;
 use crate::options::{Options, Spec};
 use crate::value::Arg;
 
+/// The options in front of a subcommand of an engine that have a value.
+const ENGINE: Spec = Spec::stopping(
+    "HcfpL",
+    &[
+        "host",
+        "context",
+        "config",
+        "log-level",
+        "file",
+        "project-name",
+        "profile",
+        "env-file",
+        "project-directory",
+        "ansi",
+        "connection",
+        "url",
+        "namespace",
+        "tlscacert",
+    ],
+);
+
 impl Judge {
     pub(crate) fn docker(&mut self, name: &str, args: &[Arg]) {
-        let global = Spec::stopping(
-            "HcfpL",
-            &[
-                "host",
-                "context",
-                "config",
-                "log-level",
-                "file",
-                "project-name",
-                "profile",
-                "env-file",
-                "project-directory",
-                "ansi",
-                "connection",
-                "url",
-                "namespace",
-                "tlscacert",
-            ],
-        );
-        let options = Options::parse(args, global);
+        let options = Options::parse(args, ENGINE);
         let mut words = options.operands.as_slice();
         let mut is_compose = name.ends_with("-compose");
         if words.first().is_some_and(|it| it.is("compose")) {
             is_compose = true;
             words = words.get(1..).unwrap_or_default();
         }
-        let inner = Options::parse(words, global);
+        let inner = Options::parse(words, ENGINE);
         if is_compose {
             words = inner.operands.as_slice();
         }
@@ -196,30 +198,13 @@ pub(crate) fn inner_of_container(name: &str, args: &[Arg]) -> Option<(Vec<Arg>, 
     };
     match name {
         "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" => {
-            let global = Spec::stopping(
-                "HcfpL",
-                &[
-                    "host",
-                    "context",
-                    "config",
-                    "log-level",
-                    "file",
-                    "project-name",
-                    "profile",
-                    "env-file",
-                    "project-directory",
-                    "connection",
-                    "url",
-                    "namespace",
-                ],
-            );
-            let mut words = Options::parse(args, global).operands;
+            let mut words = Options::parse(args, ENGINE).operands;
             while words
                 .first()
                 .is_some_and(|it| matches!(it.marked.as_str(), "compose" | "container"))
             {
                 words.remove(0);
-                words = Options::parse(&words, global).operands;
+                words = Options::parse(&words, ENGINE).operands;
             }
             let verb = words.first().map(|it| it.marked.clone()).unwrap_or_default();
             let rest = words.get(1..).unwrap_or_default();
