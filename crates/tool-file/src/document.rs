@@ -13,7 +13,7 @@ use crate::path::{Resolved, resolve};
 use crate::read_file::{Failure, answer};
 use crate::shown::Shown;
 use crate::window::{Request, read_window};
-use crate::work::Work;
+use crate::work::{Work, warn};
 
 /// Behind the path of a notebook it asks for the outputs of its cells.
 const OUTPUTS: &str = "#outputs";
@@ -124,7 +124,7 @@ impl Extracted<'_> {
             }
             if !document.omitted.is_empty() {
                 let warning = format!("not shown: {}", document.omitted.join("; "));
-                result.insert("_warning".to_owned(), warning.into());
+                warn(result, &warning);
             }
         }
         Ok(output)

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use crate::fault::Fault;
 use crate::touched::{changed_span, lines_of};
-use crate::work::Work;
+use crate::work::{Work, warn};
 
 /// What is said in place of a page that the conversation holds.
 pub(crate) const UNCHANGED: &str = "This page was read before and the file has not changed since: \
@@ -149,7 +149,7 @@ impl<'a> Reading<'a> {
                 "this is the {WARN_AFTER}rd read of the same lines in a row, and the file was \
                  different each time; the next one is refused unless something else is done first"
             );
-            result.insert("_warning".to_owned(), warning.into());
+            warn(result, &warning);
         }
         self.memory = None;
         output
@@ -229,7 +229,7 @@ impl<'a> Searching<'a> {
                         "this is the {WARN_AFTER}rd time in a row that the same search was made; \
                          the next one is refused unless something else is done first"
                     );
-                    result.insert("_warning".to_owned(), warning.into());
+                    warn(result, &warning);
                 }
             }
         }

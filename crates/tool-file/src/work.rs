@@ -8,10 +8,17 @@ use std::sync::Arc;
 use hermes_fs::{CommitError, FileBackend, FsError, GoesOn, LocalFs, Stat, Workplaces};
 use hermes_guard::paths::Places;
 use hermes_registry::{ToolContext, ToolError, ToolOutput};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::fault::{self, check_interrupt};
 use crate::guard;
+
+/// Adds a warning to a result, beside those that it has.
+pub(crate) fn warn(result: &mut Map<String, Value>, warning: &str) {
+    let known = result.get("_warning").and_then(Value::as_str);
+    let all = known.map_or_else(|| warning.to_owned(), |known| format!("{known} | {warning}"));
+    result.insert("_warning".to_owned(), all.into());
+}
 
 /// The surroundings of one call. All that a tool does with files goes through it.
 pub(crate) struct Work<'a> {
@@ -74,7 +81,7 @@ impl<'a> Work<'a> {
         if let (Some(notice), ToolOutput::Json(Value::Object(result))) =
             (self.backend.notice(), output)
         {
-            result.insert("_warning".to_owned(), notice.into());
+            warn(result, notice);
         }
     }
 
