@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
 use super::Mode;
 use super::keys::{decoded, is_secret_parameter};
 use super::mask::{HIDDEN, push_hidden};
-use super::rules::Rule;
+use super::rules::{Match, Rule};
 
 /// Schemes of databases, queues and machines. What they lead to isn't the web: nobody follows such
 /// a link, and its password is needed by nobody who reads it.
@@ -114,25 +114,24 @@ pub(super) const RULES: [Rule; 6] = [
         hint: "//|:[/\\\\]",
         pattern: "((?://|:[/\\\\]+)[^\\s/:@?#\"'`<>]*:)([^\\s/?#\"'`<>]+)(@)",
         egress_only: true,
-        replace: |out, found, _| {
-            out.push_str(&found[1]);
-            out.push_str(HIDDEN);
-            out.push_str(&found[3]);
-        },
+        replace: hide_between,
         ..Rule::DEFAULT
     },
     Rule {
         hint: "(?i)%(?:25)*40",
         pattern: "(?i)(%(?:25)*3a(?:%(?:25)*2f){2}[^%&\\s\"'<>]*%(?:25)*3a)([^&\\s\"'<>]+?)(%(?:25)*40)",
         egress_only: true,
-        replace: |out, found, _| {
-            out.push_str(&found[1]);
-            out.push_str(HIDDEN);
-            out.push_str(&found[3]);
-        },
+        replace: hide_between,
         ..Rule::DEFAULT
     },
 ];
+
+/// Masks what is between the first group and the third.
+fn hide_between(out: &mut String, found: &Captures<'_>, _: &Match<'_>) {
+    out.push_str(&found[1]);
+    out.push_str(HIDDEN);
+    out.push_str(&found[3]);
+}
 
 /// Whether a value is an encoded address with a secret parameter.
 fn holds_secret_parameter(value: &str) -> bool {
