@@ -12,6 +12,7 @@ use crate::environment::{
     BoxFuture, Close, Dialect, Environment, Exit, Handle, Pid, Running, Size, Start, StartFailure,
 };
 use crate::program::{Program, StartError, Streams};
+use crate::session::LAST;
 
 /// Starts processes of commands under restrictions.
 pub trait Confine: Send + Sync {
@@ -60,17 +61,21 @@ impl Local {
 
     fn begin(&self, start: Start) -> Result<Running, StartFailure> {
         // A file and not an argument: those are limited to 128 KiB.
-        let script = self.write(&start.script).map_err(|error| {
+        let (script, last) = match start.script.strip_suffix(LAST) {
+            Some(script) => (script, LAST),
+            None => (&*start.script, ""),
+        };
+        let file = self.write(script).map_err(|error| {
             let folder = &self.temp_dir;
             StartFailure::new(format!(
                 "the command can't be written to a file in {folder}: {error}"
             ))
         })?;
-        let load = match start.dialect {
-            Dialect::Posix => format!("eval \"$(cat {})\"", quoted(&script)),
-            Dialect::Bash | Dialect::BashLogin => {
-                format!("builtin eval \"$(<{})\"", quoted(&script))
-            }
+        let load = match (start.dialect, last) {
+            (Dialect::Posix, _) => format!("eval \"$(cat {})\"", quoted(&file)),
+            (_, "") => format!("builtin eval \"$(<{})\"", quoted(&file)),
+            // Sourcing takes no fork.
+            (_, last) => format!("builtin . {}; {last}", quoted(&file)),
         };
         let mut argv: Vec<String> = match start.dialect {
             Dialect::Bash => vec![self.shell.clone(), "--norc".into(), "--noprofile".into()],
@@ -101,7 +106,7 @@ impl Local {
             None => program.launch(streams),
         };
         let running = running.map_err(|error| failure(&error))?;
-        let handle = Box::new(WithScript { inner: running.handle, _script: script });
+        let handle = Box::new(WithScript { inner: running.handle, _script: file });
         Ok(Running { handle, ..running })
     }
 

@@ -21,6 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub use self::foreground::{Ended, Finished, Foreground};
 pub use self::quote::quote;
 use self::slots::Slots;
+pub(crate) use self::wrapper::LAST;
 use self::wrapper::{Report, Wrapper};
 use crate::environment::{Dialect, Environment, Running, Size, Start, StartFailure, Stdin};
 use crate::program::TAG;

@@ -1,7 +1,6 @@
 //! One command of a session, from start to end.
 
 use std::future::Future;
-use std::path::Path;
 use std::time::Duration;
 
 use tokio::io::AsyncReadExt as _;
@@ -159,22 +158,21 @@ impl Session {
     /// The report in a file, if the state that it speaks of is whole; whether that is another one
     /// than before is found out here.
     fn reported(&self, file: &str, old: Option<&Slot>, new: &Slot) -> Option<String> {
-        let report = std::fs::read_to_string(file).ok()?;
+        let mut report = std::fs::read_to_string(file).ok()?;
+        if report.ends_with('\n') {
+            report.pop();
+        }
         // For the next command that uses the slot: it may not come to writing its own.
         let _ = std::fs::remove_file(file);
         if report.starts_with(NOT_ENTERED) {
             return Some(report);
         }
-        let read = |slot: &Slot, more: &str| {
-            std::fs::read(Path::new(&format!("{}{more}", self.path(slot.number())))).ok()
-        };
-        let options = read(new, ".o")?;
-        if !options.trim_ascii_end().ends_with(WHOLE.as_bytes()) {
+        let read = |slot: &Slot| std::fs::read(self.path(slot.number())).ok();
+        let state = read(new)?;
+        if !state.trim_ascii_end().ends_with(WHOLE.as_bytes()) {
             return None;
         }
-        let is_same = old.is_some_and(|old| {
-            read(old, "") == read(new, "") && read(old, ".o").is_some_and(|it| it == options)
-        });
+        let is_same = old.and_then(|old| read(old)).is_some_and(|old| old == state);
         let cwd = report.get(1..)?;
         Some(if is_same { format!("{SAME}{cwd}") } else { report })
     }

@@ -60,6 +60,7 @@ impl Marked {
         let close = memmem::rfind(&self.held, &self.marker)?;
         let open = memmem::rfind(self.held.get(..close)?, &self.marker)?;
         let report = self.held.get(open + self.marker.len()..close)?;
+        let report = report.strip_suffix(b"\n").unwrap_or(report);
         if report.len() > LONGEST {
             return None;
         }

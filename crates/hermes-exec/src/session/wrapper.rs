@@ -47,7 +47,7 @@ pub(super) const CHANGED: &str = "c";
 /// Said in a report when the state is the same as before.
 pub(super) const SAME: &str = "s";
 
-/// The last line of a state that was written to its end.
+/// The end of a state that was written whole.
 pub(super) const WHOLE: &str = "# whole";
 
 impl Wrapper<'_> {
@@ -82,14 +82,8 @@ impl Wrapper<'_> {
         }
         script.push_str(&format!("__hermes_command={}\n", quote(self.command)));
         // Options last: aliases must not change how the rest is read, nor errexit how it is run.
-        match &self.state {
-            Some(state) => {
-                script.push_str(&format!("{{ builtin . {}.o; }} 2>/dev/null\n", quote(state)));
-            }
-            None => script.push_str("builtin shopt -s expand_aliases\n"),
-        }
-        // Not even an alias called `eval` comes between.
-        script.push_str("\\builtin \\eval \"$__hermes_command\"\n");
+        script.push_str(if self.state.is_some() { OPTIONS } else { FIRST_OPTIONS });
+        script.push_str(LAST);
         script
     }
 
@@ -100,54 +94,79 @@ impl Wrapper<'_> {
             // Who reads the report can compare the files as well, and without a shell's forks.
             (_, Report::File(_)) | (None, _) => String::new(),
             (Some(old), Report::Marker(_)) => format!(
-                "    if [[ $(<{old}) == \"$(<{state})\" && $(<{old}.o) == \"$(<{state}.o)\" ]]; \
-                 then __hermes_how={SAME}; fi\n",
+                "[[ $(<{old}) != \"$(<{state})\" ]] || __hermes_how={SAME}\n",
                 old = quote(old)
             ),
         };
         let own = self.names.join(" ");
         let told = save.report.say("$__hermes_how");
         script.push_str(&format!(
-            "__hermes_exit=\n\
-             __hermes_end() {{\n\
-             \x20 __hermes_code=$?\n\
-             \x20 {{\n\
-             \x20   builtin set +o >|{state}.o\n\
-             \x20   builtin set +aefnuvx +o posix\n\
-             \x20   builtin trap - DEBUG ERR RETURN EXIT\n\
-             \x20   builtin unset -f __hermes_end\n\
-             \x20   [[ -z ${{__hermes_traps:-}} ]] || builtin unset -f trap\n\
-             \x20   builtin export -n __hermes_code __hermes_exit __hermes_command {own}\n\
-             \x20   {{ builtin shopt -p; builtin echo '{WHOLE}'; }} >>{state}.o\n\
-             \x20   {{ builtin export -p; builtin declare -f; builtin alias -p; \
-             builtin echo \"builtin umask $(builtin umask)\"; }} >|{state}\n\
-             \x20   __hermes_how={CHANGED}\n\
-             {same}\
-             \x20   __hermes_cwd=$(builtin pwd -P) || __hermes_cwd=$PWD\n\
-             \x20 }} 2>/dev/null\n\
-             \x20 {told}\n\
-             \x20 if [[ -n $__hermes_exit ]]; then\n\
-             \x20   __hermes_is() {{ builtin return \"$__hermes_code\"; }}\n\
-             \x20   __hermes_is\n\
-             \x20   builtin eval \"$__hermes_exit\"\n\
-             \x20 fi\n\
-             \x20 builtin exit \"$__hermes_code\"\n\
-             }}\n"
+            r#"__hermes_exit= __hermes_traps=
+__hermes_end() {{
+  __hermes_code=$? __hermes_set=$SHELLOPTS __hermes_shopt=$BASHOPTS
+  {{
+    builtin set +aefnuvx +o posix
+    builtin trap - DEBUG ERR RETURN EXIT
+    builtin unset -f __hermes_end $__hermes_traps
+    builtin export -n __hermes_{{code,exit,command,set,shopt,how}} {own}
+    {{
+      builtin export -p; builtin declare -f; builtin alias -p; builtin umask -p
+      builtin echo "__hermes_set=$__hermes_set __hermes_shopt=$__hermes_shopt {WHOLE}"
+    }} >|{state}
+    __hermes_how={CHANGED}
+    {same}
+  }} 2>/dev/null
+  {told}
+  if [[ -n $__hermes_exit ]]; then
+    __hermes_is() {{ builtin return "$__hermes_code"; }}
+    __hermes_is
+    builtin eval "$__hermes_exit"
+  fi
+  builtin exit "$__hermes_code"
+}}
+"#
         ));
     }
 }
 
+/// Puts the options of the state in force, where they aren't the ones of a new shell.
+const OPTIONS: &str = r#"if [[ $__hermes_set/$__hermes_shopt != "$SHELLOPTS/$BASHOPTS" ]]; then
+  __hermes_options() {
+    local IFS=: name
+    for name in $BASHOPTS; do builtin shopt -u "$name"; done
+    for name in $__hermes_shopt; do builtin shopt -s "$name"; done
+    builtin unset -f __hermes_options
+    for name in $SHELLOPTS; do builtin set +o "$name"; done
+    for name in $__hermes_set; do
+      # In force, it would be the end of everything.
+      [[ $name == noexec ]] || builtin set -o "$name"
+    done
+  }
+  __hermes_options 2>/dev/null
+fi
+"#;
+
+/// The option that a session begins with.
+const FIRST_OPTIONS: &str = "builtin shopt -s expand_aliases\n";
+
+/// The last line, which runs the command; not even an alias called `eval` comes between.
+///
+/// Whoever passes a script on by a file should source what is before this line, and run it from
+/// the shell's `-c`: what bash says of errors begins with the name of the file that they are in.
+pub(crate) const LAST: &str = "\\builtin \\eval \"$__hermes_command\"\n";
+
 impl Report {
-    /// Shell that tells `how`, and where the command ended.
+    /// Shell that tells `how`, and where it is.
     fn say(&self, how: &str) -> String {
+        let cwd = "{ builtin pwd -P 2>/dev/null || builtin echo \"$PWD\"; }";
         match self {
             Self::File(file) => {
-                format!("builtin printf '%s%s' \"{how}\" \"$__hermes_cwd\" >|{}", quote(file))
+                format!("{{ builtin printf %s \"{how}\"; {cwd}; }} >|{}", quote(file))
             }
             // Not into a file that the command has put in the place of its stdout for good.
             Self::Marker(marker) => format!(
-                "if [[ -p /dev/fd/1 || -S /dev/fd/1 ]]; then \
-                 builtin printf '\\n%s%s%s%s\\n' {marker} \"{how}\" \"$__hermes_cwd\" {marker}; fi"
+                "if [[ -p /dev/fd/1 || -S /dev/fd/1 ]]; then builtin printf '\\n%s%s' {marker} \
+                 \"{how}\"; {cwd}; builtin echo {marker}; fi"
             ),
         }
     }
@@ -155,7 +174,7 @@ impl Report {
 
 /// Stands before the builtin `trap` in commands that seem to set a trap for their end: that one is
 /// the wrapper's, which runs the command's own after it.
-const TRAP: &str = r#"__hermes_traps=1
+const TRAP: &str = r#"__hermes_traps=trap
 trap() {
   if ((BASH_SUBSHELL)); then builtin trap "$@"; builtin return; fi
   [[ ${1-} != -- ]] || builtin shift
