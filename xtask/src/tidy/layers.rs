@@ -22,7 +22,7 @@ const LAYERS: [&[&str]; 22] = [
         "hermes-lint",
     ],
     &["hermes-config", "hermes-task"],
-    &["hermes-audit"],
+    &["hermes-audit", "hermes-exec-policy"],
     &["hermes-net"],
     &["hermes-store"],
     &["hermes-llm"],
