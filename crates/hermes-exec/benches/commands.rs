@@ -1,5 +1,7 @@
 //! What a session adds to a command: `true` in a warm session beside a bare `bash -c true`.
 
+#![expect(clippy::unwrap_used, reason = "a bench without its shell has nothing to measure")]
+
 use std::path::PathBuf;
 use std::sync::Arc;
 

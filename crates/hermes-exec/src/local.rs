@@ -1,8 +1,8 @@
 //! This machine as an environment.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,16 +14,19 @@ use crate::environment::{
 use crate::program::{Program, StartError, Streams};
 use crate::session::LAST;
 
-/// Starts processes of commands under restrictions.
+/// Restricts commands.
 pub trait Confine: Send + Sync {
-    /// What is put before a command.
-    fn prefix(&self) -> Vec<std::ffi::OsString>;
-
-    /// Starts a command.
+    /// Calls `start`, from a thread that is restricted if need be, with the arguments that a
+    /// command is to be started by in place of `argv`. The command goes to the folder `cwd`.
     ///
     /// # Errors
-    /// The system refused, or the restrictions could not be put in force.
-    fn spawn(&self, command: &mut Command) -> io::Result<Child>;
+    /// What `start` said, or why the restrictions can't be put in force.
+    fn confined(
+        &self,
+        cwd: &Path,
+        argv: Vec<OsString>,
+        start: &mut (dyn FnMut(Vec<OsString>) -> Result<(), StartFailure> + Send),
+    ) -> Result<(), StartFailure>;
 }
 
 /// What the local environment is made of.
@@ -83,31 +86,47 @@ impl Local {
             Dialect::Posix => vec!["sh".into()],
         };
         argv.extend(["-c".to_owned(), load]);
-        let argv = self
-            .options
-            .confine
-            .as_ref()
-            .map(|it| it.prefix())
-            .unwrap_or_default()
-            .into_iter()
-            .chain(argv.into_iter().map(Into::into));
         let path = self.options.env.iter().filter(|(name, _)| start.bare && name == "PATH");
         let all = self.options.env.iter().filter(|_| !start.bare);
         let env: Vec<_> = all.chain(path).chain(&start.env).cloned().collect();
-        // The script itself goes to the session's folder; this is only where the shell is born.
-        let program = Program::new(argv).cwd("/").env(env);
         let streams = Streams {
             stdin: start.stdin,
             errors_apart: start.errors_apart,
             terminal: start.terminal,
         };
-        let running = match &self.options.confine {
-            Some(confine) => program.launch_by(streams, |command| confine.spawn(command)),
-            None => program.launch(streams),
+        // This is only where the shell is born; the script goes to the folder of the command.
+        let launch = |argv: Vec<OsString>| {
+            let program = Program::new(argv).cwd("/").env(env.clone());
+            program.launch(streams.clone()).map_err(|error| failure(&error))
         };
-        let running = running.map_err(|error| failure(&error))?;
+        let argv = argv.into_iter().map(OsString::from).collect();
+        let running = match &self.options.confine {
+            None => launch(argv)?,
+            Some(confine) => {
+                let cwd = self.folder(start.cwd.as_deref());
+                let runtime = tokio::runtime::Handle::current();
+                let mut running = None;
+                confine.confined(&cwd, argv, &mut |argv| {
+                    let _guard = runtime.enter();
+                    running = Some(launch(argv)?);
+                    Ok(())
+                })?;
+                running.ok_or_else(|| StartFailure::new("the command was not started"))?
+            }
+        };
         let handle = Box::new(WithScript { inner: running.handle, _script: file });
         Ok(Running { handle, ..running })
+    }
+
+    /// The folder that a command goes to, absolute.
+    fn folder(&self, cwd: Option<&str>) -> PathBuf {
+        let Some(cwd) = cwd else { return self.options.cwd.clone() };
+        match (cwd.strip_prefix('~'), &self.options.home) {
+            (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
+                Path::new(home).join(rest.trim_start_matches('/'))
+            }
+            _ => self.options.cwd.join(cwd),
+        }
     }
 
     fn write(&self, script: &str) -> io::Result<TempPath> {

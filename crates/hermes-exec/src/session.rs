@@ -34,6 +34,9 @@ pub struct Initial {
     pub files: Vec<String>,
     /// Whether the first shell is a login shell.
     pub is_login: bool,
+    /// Names of variables that the session never keeps, such as those that say whose it is:
+    /// another session on the same machine would get them.
+    pub private: Vec<String>,
 }
 
 /// A command that goes on beside the session. It starts from the session's state and leaves none.
@@ -109,7 +112,7 @@ impl Session {
     pub async fn spawn(&self, background: Background) -> Result<Running, StartFailure> {
         self.ready().await?;
         let state = self.slots().current();
-        let names = names(&background.env);
+        let names = self.names(&background.env);
         let wrapper = Wrapper {
             command: &background.command,
             cwd: &background.cwd,
@@ -118,12 +121,14 @@ impl Session {
             names: &names,
             save: None,
         };
+        let script = wrapper.script();
         let start = Start {
+            cwd: Some(background.cwd),
             env: self.tagged(background.env),
             stdin: background.stdin,
             terminal: background.terminal,
             bare: state.is_some(),
-            ..Start::new(wrapper.script())
+            ..Start::new(script)
         };
         self.environment.start(start).await
     }
@@ -186,6 +191,12 @@ impl Session {
         env
     }
 
+    /// The names of variables that are not to become the session's.
+    fn names(&self, env: &[(String, String)]) -> Vec<String> {
+        let own = env.iter().map(|(name, _)| name);
+        own.chain(&self.initial.private).cloned().chain([TAG.to_owned()]).collect()
+    }
+
     fn next_id(&self) -> String {
         format!("{}-{}", self.secret, self.commands.fetch_add(1, Ordering::Relaxed))
     }
@@ -219,12 +230,6 @@ impl std::fmt::Debug for Session {
             .field("folder", &self.folder)
             .finish_non_exhaustive()
     }
-}
-
-/// The names of variables that are a command's own and not the session's.
-fn names(env: &[(String, String)]) -> Vec<String> {
-    let own = env.iter().map(|(name, _)| name.clone());
-    own.chain([TAG.to_owned()]).collect()
 }
 
 fn make_folder(folder: &Path) -> std::io::Result<()> {

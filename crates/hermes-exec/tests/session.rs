@@ -1,5 +1,6 @@
 //! What goes from one command of a session to the next, and what doesn't.
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 use std::path::Path;
 use std::sync::Arc;
@@ -205,7 +206,7 @@ async fn own_variables_of_a_command_are_not_the_session_s() {
 #[tokio::test]
 async fn initial_files() {
     let initial =
-        Initial { files: vec!["~/.profile".into(), "${HOME}/rc".into()], is_login: false };
+        Initial { files: vec!["~/.profile".into(), "${HOME}/rc".into()], ..Initial::default() };
     let machine = Machine::with(initial, &[("KEEP", "kept")]);
     std::fs::write(Path::new(&machine.home()).join(".profile"), "export P=1; echo noise").unwrap();
     std::fs::write(Path::new(&machine.home()).join("rc"), "greet() { echo hi; }; exit 3").unwrap();

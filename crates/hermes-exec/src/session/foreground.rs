@@ -6,10 +6,10 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::Session;
 use super::marker::Marked;
 use super::slots::Slot;
 use super::wrapper::{NOT_ENTERED, Report, SAME, Save, WHOLE, Wrapper};
-use super::{Session, names};
 use crate::environment::{Dialect, Exit, Running, Start, StartFailure, Stdin};
 
 /// How long the start-up files of a session may take.
@@ -114,7 +114,7 @@ impl Session {
             (slots.current(), slots.free())
         };
         let report = self.report(next.number());
-        let names = names(&command.env);
+        let names = self.names(&command.env);
         let wrapper = Wrapper {
             command: &command.command,
             cwd: &command.cwd,
@@ -125,6 +125,7 @@ impl Session {
         };
         let start = Start {
             dialect,
+            cwd: Some(command.cwd.clone()),
             env: self.tagged(command.env),
             bare: state.is_some(),
             stdin: command.stdin,
@@ -172,7 +173,7 @@ impl Session {
         if !state.trim_ascii_end().ends_with(WHOLE.as_bytes()) {
             return None;
         }
-        let is_same = old.and_then(|old| read(old)).is_some_and(|old| old == state);
+        let is_same = old.and_then(read).is_some_and(|old| old == state);
         let cwd = report.get(1..)?;
         Some(if is_same { format!("{SAME}{cwd}") } else { report })
     }
