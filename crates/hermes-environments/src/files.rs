@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const GRACE: Duration = Duration::from_millis(200);
 
 /// The service for file tools.
-pub struct Files {
+struct Files {
     environments: Arc<Environments>,
     runtime: Handle,
 }
