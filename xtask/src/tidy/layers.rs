@@ -17,6 +17,7 @@ const LAYERS: [&[&str]; 23] = [
         "hermes-toolsets",
         "hermes-turn",
         "hermes-guard",
+        "hermes-terminal",
         "hermes-edit",
         "hermes-documents",
         "hermes-lint",
