@@ -9,7 +9,7 @@ use crate::project::Project;
 
 /// The workspace's packages from the bottom up. A package depends on packages of lower layers
 /// only, for its tests too: a tool crate whose tests linked the facade would be linked twice.
-const LAYERS: [&[&str]; 23] = [
+const LAYERS: [&[&str]; 24] = [
     &["hermes-registry", "hermes-command"],
     &[
         "hermes-schema",
@@ -30,6 +30,7 @@ const LAYERS: [&[&str]; 23] = [
     &["hermes-exec"],
     &["hermes-fs"],
     &["hermes-environments"],
+    &["hermes-processes"],
     &["hermes-file-state"],
     &["hermes-lsp"],
     &["hermes-hooks"],
