@@ -100,7 +100,7 @@ fn file(
     let may_be_outside = match fault {
         Fault::ReadOnly => by_mount,
         Fault::Denied => !by_mount && exit_code != NOT_EXECUTABLE,
-        Fault::OtherDevice => !by_mount,
+        Fault::OtherDevice => true,
         Fault::Busy => false,
     };
     for word in words::paths(line) {

@@ -26,6 +26,9 @@ pub(super) enum Fault {
     Busy,
 }
 
+/// The system takes no longer paths.
+const PATH_MAX: usize = 4096;
+
 const PRIVILEGES: [&str; 3] = [
     "\"no new privileges\" flag",
     "must be owned by uid 0 and have the setuid bit set",
@@ -89,8 +92,9 @@ pub(super) fn refusal(line: &str, output: &str) -> Option<Refusal> {
 /// What looks like a path in a line: absolute, or from the working directory.
 ///
 /// Text between quotes is taken whole; else words end at blanks and brackets, and a colon or the
-/// like at their end isn't theirs.
+/// like at their end isn't theirs. The program that speaks doesn't count.
 pub(super) fn paths(line: &str) -> impl Iterator<Item = &str> {
+    let line = complaint(line);
     const QUOTES: [char; 6] = ['\'', '"', '`', '‘', '’', '“'];
     let quoted = line.split(QUOTES).skip(1).step_by(2);
     let ends = |it: char| it.is_whitespace() || QUOTES.contains(&it) || "()[]{}<>,;=".contains(it);
@@ -98,10 +102,21 @@ pub(super) fn paths(line: &str) -> impl Iterator<Item = &str> {
     quoted.chain(words).filter(|it| is_path(it))
 }
 
+/// A line without the name of the program before it: what comes before the first of several colons.
+fn complaint(line: &str) -> &str {
+    match line.split_once(": ") {
+        Some((speaker, rest)) if rest.contains(": ") && is_path(speaker) => rest,
+        _ => line,
+    }
+}
+
 fn is_path(word: &str) -> bool {
     let is_separator = |it: char| it == '/';
     // A name alone may be any word.
-    word.len() > 1 && word.contains('/') && !word.contains("://") && !word.chars().all(is_separator)
+    (2..PATH_MAX).contains(&word.len())
+        && word.contains('/') 
+        && !word.contains("://")
+        && !word.chars().all(is_separator)
 }
 
 #[cfg(test)]
@@ -120,6 +135,9 @@ mod tests {
             ("cp: cannot create regular file ‘../x/y’: Permission denied", &["../x/y"]),
             ("error: could not lock config file .git/config: Read-only", &[".git/config"]),
             ("open(/opt/x): Permission denied.", &["/opt/x"]),
+            ("/bin/bash: line 1: x: Permission denied", &[]),
+            ("/bin/sh: 1: cannot create ../x: Permission denied", &["../x"]),
+            ("/opt/x: Permission denied", &["/opt/x"]),
             ("Permission denied / x", &[]),
             ("https://example.com/x: Permission denied", &[]),
         ] {

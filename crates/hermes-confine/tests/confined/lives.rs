@@ -1,6 +1,7 @@
 //! How processes start, live and end.
 
 use std::ffi::OsString;
+use std::os::unix::process::CommandExt as _;
 use std::process::Stdio;
 use std::time::Duration;
 use std::{fs, io};
@@ -16,7 +17,8 @@ fn a_command_outlives_the_thread_that_started_it() {
         let cwd = world.w();
         let argv = bash("sleep 0.3; echo done > done; sleep 600");
         let spawn = |argv: Vec<OsString>| {
-            Ok((command(&argv, &cwd).spawn()?, std::thread::current().id()))
+            let child = command(&argv, &cwd).process_group(0).spawn()?;
+            Ok((child, std::thread::current().id()))
         };
         let (mut child, thread) = confinement.start(argv, spawn).unwrap();
         assert_ne!(thread, std::thread::current().id());
@@ -26,7 +28,9 @@ fn a_command_outlives_the_thread_that_started_it() {
             std::thread::sleep(Duration::from_millis(5));
         }
         assert!(child.try_wait().unwrap().is_none());
-        child.kill().unwrap();
+        // The process alone may be bubblewrap, which doesn't take its command along.
+        let group = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap();
         child.wait().unwrap();
     });
 }
@@ -85,7 +89,7 @@ fn how_it_ends_is_handed_on() {
 fn those_left_behind_go_on_and_can_be_ended_by_a_later_command() {
     each(|_, probe, world| {
         let confinement = choose(&world.rules(), probe);
-        let pid = works(&confinement, world, "sleep 600 >/dev/null & echo $!");
+        let pid = works(&confinement, world, "sleep 600 &>/dev/null & echo $!");
         let pid = pid.trim();
         assert!(fs::exists(format!("/proc/{pid}")).unwrap());
         let again = choose(&world.rules(), probe);
