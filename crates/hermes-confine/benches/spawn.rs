@@ -13,7 +13,7 @@ fn main() {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the yardstick")]
-fn run(argv: Vec<OsString>) -> std::io::Result<ExitStatus> {
+fn run(argv: &[OsString]) -> std::io::Result<ExitStatus> {
     let (program, args) = argv.split_first().unwrap();
     std::process::Command::new(program).args(args).status()
 }
@@ -28,13 +28,13 @@ fn confined(bencher: Bencher<'_, '_>, mode: Mode, bubblewrap: Option<&Path>) {
     let dir = tempfile::tempdir().unwrap();
     bencher.bench(|| {
         let rules = Rules::of_folder(dir.path(), None);
-        Confinement::choose(mode, &rules, &probe).unwrap().start(argv(), run).unwrap()
+        Confinement::choose(mode, &rules, &probe).unwrap().start(argv(), |argv| run(&argv)).unwrap()
     });
 }
 
 #[divan::bench]
 fn plain(bencher: Bencher<'_, '_>) {
-    bencher.bench(|| run(argv()).unwrap());
+    bencher.bench(|| run(&argv()).unwrap());
 }
 
 #[divan::bench]

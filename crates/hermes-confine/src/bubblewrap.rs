@@ -80,7 +80,11 @@ pub(crate) fn prefix(
     words
 }
 
-fn add<W: Into<OsString>>(words: &mut Vec<OsString>, option: &str, args: impl IntoIterator<Item = W>) {
+fn add<W: Into<OsString>>(
+    words: &mut Vec<OsString>,
+    option: &str,
+    args: impl IntoIterator<Item = W>,
+) {
     words.push(option.into());
     words.extend(args.into_iter().map(Into::into));
 }

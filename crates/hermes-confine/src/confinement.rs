@@ -135,8 +135,7 @@ impl Confinement {
         }
         if !rules.network {
             let abi = report.abi.unwrap_or(0);
-            let allowed =
-                if strict && abi < UNIX { Sockets::None } else { Sockets::Unix };
+            let allowed = if strict && abi < UNIX { Sockets::None } else { Sockets::Unix };
             match filter(allowed, probe) {
                 Ok(filter) => {
                     if report.mechanism == Mechanism::None {
@@ -288,7 +287,8 @@ mod tests {
         let here = std::thread::current().id();
         let chosen = Confinement::choose(Mode::Off, &rules(), &Probe::nothing()).unwrap();
         assert_eq!(chosen.report(), &Report::nothing(Vec::new()));
-        let started = chosen.start(vec!["a".into()], |argv| Ok((argv, std::thread::current().id())));
+        let started =
+            chosen.start(vec!["a".into()], |argv| Ok((argv, std::thread::current().id())));
         assert_eq!(started.unwrap(), (vec!["a".into()], here));
         let refused = "touch: cannot touch '/usr/x': Read-only file system";
         assert_eq!(chosen.explains(refused, 1, Path::new("/")), None);

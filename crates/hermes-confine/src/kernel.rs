@@ -5,22 +5,22 @@
 
 #[cfg(target_os = "linux")]
 mod capabilities;
+#[cfg(target_os = "linux")]
+mod fence;
+#[cfg(not(target_os = "linux"))]
+#[path = "kernel/no_fence.rs"]
+mod fence;
 #[cfg(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")
 ))]
 mod filter;
-#[cfg(target_os = "linux")]
-mod fence;
 #[cfg(not(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")
 )))]
 #[path = "kernel/no_filter.rs"]
 mod filter;
-#[cfg(not(target_os = "linux"))]
-#[path = "kernel/no_fence.rs"]
-mod fence;
 
 use std::io;
 use std::path::Path;

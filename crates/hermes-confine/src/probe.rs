@@ -67,11 +67,7 @@ impl Probe {
     #[cfg(test)]
     pub(crate) fn nothing() -> Self {
         let missing = || "missing".to_owned();
-        Self {
-            landlock: Err(missing()),
-            seccomp: Err(missing()),
-            bubblewrap: Err(missing()),
-        }
+        Self { landlock: Err(missing()), seccomp: Err(missing()), bubblewrap: Err(missing()) }
     }
 }
 

@@ -58,7 +58,7 @@ fn only_what_the_rules_close_is_explained() {
         (bubble, read_only(&inside), None),
         (bubble, denied(&other), None),
         (landlock, denied(&other), refused.clone()),
-        (landlock, denied("../other/x"), refused.clone()),
+        (landlock, denied("../other/x"), refused),
         (landlock, denied(&inside), None),
         (landlock, denied("./x"), None),
         (landlock, read_only(&other), None),
@@ -86,10 +86,7 @@ fn a_network_that_is_open_is_not_to_blame() {
     let resolve = "curl: (6) Could not resolve host: example.com";
     let refused = "connect to 127.0.0.1 port 80: Connection refused";
     for mechanism in [Mechanism::Landlock, Mechanism::Seccomp, Mechanism::Bubblewrap] {
-        assert_eq!(
-            said(&world, mechanism, resolve, 6),
-            Some("The sandbox refused the".into())
-        );
+        assert_eq!(said(&world, mechanism, resolve, 6), Some("The sandbox refused the".into()));
         let open = Report { network: Network::Open, ..report(mechanism) };
         assert_eq!(explain(&world.rules, &open, resolve, 6, &world.root), None);
         assert_eq!(explain(&world.rules, &open, refused, 6, &world.root), None);

@@ -114,7 +114,7 @@ fn is_path(word: &str) -> bool {
     let is_separator = |it: char| it == '/';
     // A name alone may be any word.
     (2..PATH_MAX).contains(&word.len())
-        && word.contains('/') 
+        && word.contains('/')
         && !word.contains("://")
         && !word.chars().all(is_separator)
 }
@@ -156,7 +156,10 @@ mod tests {
                 "curl: (7) Failed to connect to 127.0.0.1 port 1: Couldn't connect to server",
                 Some(Refusal::Loopback),
             ),
-            ("OSError: [Errno 30] Read-only file system: '/x'", Some(Refusal::File(Fault::ReadOnly))),
+            (
+                "OSError: [Errno 30] Read-only file system: '/x'",
+                Some(Refusal::File(Fault::ReadOnly)),
+            ),
             ("PermissionError: [Errno 13] Permission denied", Some(Refusal::File(Fault::Denied))),
             (
                 "sudo: The \"no new privileges\" flag is set, which prevents sudo from running as \

@@ -76,9 +76,9 @@ fn program(allowed: Sockets) -> Result<BpfProgram, BackendError> {
     ];
     let rules: BTreeMap<_, _> = sockets.into_iter().chain(others).collect();
     #[cfg(target_arch = "x86_64")]
-    let rules = rules.iter().flat_map(|(call, rules)| {
-        [(*call, rules.clone()), (*call | X32, rules.clone())]
-    });
+    let rules = rules
+        .iter()
+        .flat_map(|(call, rules)| [(*call, rules.clone()), (*call | X32, rules.clone())]);
     #[cfg(target_arch = "x86_64")]
     let rules: BTreeMap<_, _> = rules.collect();
     let denied = SeccompAction::Errno(libc::EACCES.unsigned_abs());

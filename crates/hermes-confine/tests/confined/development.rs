@@ -28,7 +28,10 @@ fn shells_and_devices() {
             ("cat <<< \"$(seq 40000)\" | tail -1", "40000\n"),
             ("cat <(echo a) <(echo b)", "a\nb\n"),
             ("echo x > /dev/null; echo y >> /dev/null; echo z | tee /dev/null", "z\n"),
-            ("echo out > /dev/stdout; echo err > /dev/stderr; echo fd > /dev/fd/1", "out\nerr\nfd\n"),
+            (
+                "echo out > /dev/stdout; echo err > /dev/stderr; echo fd > /dev/fd/1",
+                "out\nerr\nfd\n",
+            ),
             ("head -c 3 /dev/zero | wc -c; head -c 3 /dev/urandom | wc -c", "3\n3\n"),
             ("echo x > /dev/shm/$$.x && rm /dev/shm/$$.x; echo ok", "ok\n"),
             ("f=$(mktemp); echo ok > $f; cat $f; rm $f", "ok\n"),
@@ -103,7 +106,8 @@ fn a_work_tree_of_git_commits_to_where_its_data_are() {
         let mut rules = Rules::of_folder(&tree, None);
         rules.writable.retain(|it| it.starts_with(&world.root));
         let confinement = choose(&rules, probe);
-        let script = format!("{home} cd tree; echo b > b; git add b; git commit -qm b; git log --format=%s");
+        let script =
+            format!("{home} cd tree; echo b > b; git add b; git commit -qm b; git log --format=%s");
         assert_eq!(works(&confinement, world, &script), "b\na\n");
         refused(&confinement, world, "echo x > ../main/x");
     });
@@ -135,8 +139,5 @@ fn npm_runs_scripts() {
         fs::write(world.root.join("w/package.json"), manifest).unwrap();
         let script = "export HOME=$PWD; npm run -s x";
         assert_eq!(works(&choose(&world.rules(), probe), world, script), "ran\n");
-        // By default it writes to its cache in the home folder.
-        let ended = run(&choose(&world.rules(), probe), world, "HOME=$PWD npm install --offline x");
-        assert_ne!(ended.code, 0);
     });
 }

@@ -25,7 +25,11 @@ fn inside_everything_is_as_ever() {
             "set -e; echo a > a; mkdir -p d/e; mv a d/e/b; ln d/e/b c; ln -s d/e/b l; cat l; \
              mkfifo p; truncate -s 0 c; chmod 600 c; touch -d 2001-01-01 c; rm -r d c l p",
         );
-        let text = works(&confinement, world, "cat ../other/old; ls /etc >/dev/null; head -1 /proc/self/stat >/dev/null");
+        let text = works(
+            &confinement,
+            world,
+            "cat ../other/old; ls /etc >/dev/null; head -1 /proc/self/stat >/dev/null",
+        );
         assert_eq!(text, "old");
         is_as_it_was(world);
     });
@@ -72,7 +76,9 @@ fn failures_of_other_kinds_are_not_explained() {
         fs::write(world.root.join("other/plain"), "").unwrap();
         fs::write(world.root.join("w/plain"), "").unwrap();
         let confinement = choose(&world.rules(), probe);
-        for script in ["false", "cat /nowhere", "./plain", "../other/plain", "ls ../nothing", "exit 30"] {
+        for script in
+            ["false", "cat /nowhere", "./plain", "../other/plain", "ls ../nothing", "exit 30"]
+        {
             let ended = run(&confinement, world, script);
             let said = confinement.explains(&ended.output, ended.code, &world.w());
             assert_eq!(said, None, "{script}: {ended:?}");

@@ -78,9 +78,8 @@ fn how_it_ends_is_handed_on() {
             command(&argv, &world.w()).stderr(Stdio::null()).status()
         });
         assert!(missing.map_or(true, |status| !status.success()));
-        let failed = confinement.start(bash("true"), |_| -> io::Result<()> {
-            Err(io::Error::other("mine"))
-        });
+        let failed = confinement
+            .start(bash("true"), |_| -> io::Result<()> { Err(io::Error::other("mine")) });
         assert_eq!(failed.unwrap_err().to_string(), "mine");
     });
 }
@@ -140,7 +139,8 @@ fn a_thousand_leave_nothing_behind() {
         let count = |what: &str| fs::read_dir(format!("/proc/self/{what}")).unwrap().count();
         let before = (count("fd"), count("task"));
         for _ in 0..rounds {
-            let status = confinement.start(bash("exit 5"), |argv| command(&argv, &world.w()).status());
+            let status =
+                confinement.start(bash("exit 5"), |argv| command(&argv, &world.w()).status());
             assert_eq!(status.unwrap().code(), Some(5));
         }
         // Other tests of this process may be running threads of their own.

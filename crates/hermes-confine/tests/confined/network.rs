@@ -15,9 +15,7 @@ fn connect(listener: &TcpListener) -> String {
 
 /// Connects to a unix socket.
 fn unix(path: &str) -> String {
-    format!(
-        "python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.connect(\"{path}\")'"
-    )
+    format!("python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.connect(\"{path}\")'")
 }
 
 #[test]
@@ -52,13 +50,18 @@ fn ways_beside_the_usual_ones_are_closed() {
         let confinement = choose(&world.rules(), probe);
         // Raw packets, the host of a virtual machine, Bluetooth, the kernel's ciphers.
         for family in [17, 40, 31, 38] {
-            let script = format!("python3 -c 'import socket; socket.socket({family}, socket.SOCK_STREAM)'");
+            let script =
+                format!("python3 -c 'import socket; socket.socket({family}, socket.SOCK_STREAM)'");
             let ended = run(&confinement, world, &script);
             assert!(ended.output.contains("Errno 13"), "{family}: {ended:?}");
         }
         let raw = "python3 -c 'import socket; socket.socket(2, socket.SOCK_DGRAM)'";
         let is_open = run(&confinement, world, raw).code == 0;
-        assert_eq!(is_open, mechanism == Mechanism::Bubblewrap, "a network of one's own is no harm");
+        assert_eq!(
+            is_open,
+            mechanism == Mechanism::Bubblewrap,
+            "a network of one's own is no harm"
+        );
         let ring = "python3 -c '
 import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
@@ -84,8 +87,9 @@ fn programs_say_it_and_it_is_explained() {
         }
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let script =
-            format!("python3 -c 'import urllib.request as r; r.urlopen(\"http://127.0.0.1:{port}\")'");
+        let script = format!(
+            "python3 -c 'import urllib.request as r; r.urlopen(\"http://127.0.0.1:{port}\")'"
+        );
         let ended = run(&confinement, world, &script);
         let said = confinement.explains(&ended.output, ended.code, &world.w());
         // Python doesn't say which server refused.
