@@ -214,6 +214,7 @@ impl Confinement {
         let reachable = |it: &PathBuf| {
             matches!(rules.about(it), Verdict::Outside | Verdict::Protected)
                 && !it.starts_with("/dev")
+                && sockets::stays(it)
         };
         let sockets = sockets.filter(reachable);
         let mut words = bubblewrap::prefix(program, rules, sockets, kernel::is_superuser());

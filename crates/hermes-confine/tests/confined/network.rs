@@ -6,6 +6,8 @@ use std::os::unix::net::UnixListener;
 
 use hermes_confine::{Confinement, Mechanism, Mode, Network, Rules};
 
+use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
+
 use crate::world::{choose, each, mechanisms, refused, run, works};
 
 /// Bash connects by itself; the way a shell does it is in no package.
@@ -118,6 +120,10 @@ fn daemons_behind_unix_sockets() {
     each(|mechanism, probe, world| {
         let path = world.root.join("other/socket");
         let _daemon = UnixListener::bind(&path).unwrap();
+        // Fresh ones are taken for what somebody's program has made for itself.
+        let old = Timespec { tv_sec: 1_000_000_000, tv_nsec: 0 };
+        let times = Timestamps { last_access: old, last_modification: old };
+        utimensat(CWD, &path, &times, AtFlags::empty()).unwrap();
         let confinement = choose(&world.rules(), probe);
         let ended = run(&confinement, world, &unix("../other/socket"));
         if mechanism == Mechanism::Bubblewrap {
