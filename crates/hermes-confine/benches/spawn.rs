@@ -47,6 +47,17 @@ fn kernel(bencher: Bencher<'_, '_>) {
     confined(bencher, Mode::Auto, None);
 }
 
+/// All but the program itself.
+#[divan::bench]
+fn kernel_alone(bencher: Bencher<'_, '_>) {
+    let probe = Probe::new(None);
+    let dir = tempfile::tempdir().unwrap();
+    bencher.bench(|| {
+        let rules = Rules::of_folder(dir.path(), None);
+        Confinement::choose(Mode::Auto, &rules, &probe).unwrap().start(argv(), Ok).unwrap()
+    });
+}
+
 /// `HERMES_TEST_BWRAP` or an installed one.
 #[divan::bench]
 fn bubblewrap(bencher: Bencher<'_, '_>) {

@@ -1,3 +1,5 @@
+//! Outputs of commands that failed, and what is said about them.
+
 use std::fs;
 
 use pretty_assertions::assert_eq;
