@@ -214,6 +214,7 @@ impl Confinement {
         let reachable = |it: &PathBuf| {
             matches!(rules.about(it), Verdict::Outside | Verdict::Protected)
                 && !it.starts_with("/dev")
+                && kernel::may_write(it)
                 && sockets::stays(it)
         };
         let sockets = sockets.filter(reachable);

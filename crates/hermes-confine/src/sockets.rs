@@ -25,20 +25,14 @@ pub(crate) fn listening(table: &str) -> BTreeSet<PathBuf> {
     table.lines().filter_map(path).collect()
 }
 
-/// Where daemons of the system listen.
-const OF_DAEMONS: [&str; 2] = ["/run", "/var"];
+/// How old a socket is before it is taken for a daemon's.
+const SETTLED: Duration = Duration::from_secs(60);
 
-/// How old a socket elsewhere is before it is taken for a daemon's.
-const SETTLED: Duration = Duration::from_secs(10);
-
-/// Whether a socket is likely to be there for longer: programs that run make and remove sockets all
-/// the time for what they start themselves, and covering up one that is just being removed fails.
+/// Whether a socket is likely to be there for longer: programs and containers make and remove
+/// sockets all the time, and covering up one that is just being removed fails.
 pub(crate) fn stays(socket: &Path) -> bool {
-    OF_DAEMONS.iter().any(|it| socket.starts_with(it))
-        || socket
-            .metadata()
-            .and_then(|it| it.modified())
-            .is_ok_and(|time| time.elapsed().is_ok_and(|age| age >= SETTLED))
+    let modified = socket.metadata().and_then(|it| it.modified());
+    modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age >= SETTLED))
 }
 
 #[cfg(test)]
@@ -62,12 +56,11 @@ Num       RefCount Protocol Flags    Type St Inode Path
     }
 
     #[test]
-    fn what_comes_and_goes_is_told_by_age_and_place() {
+    fn what_comes_and_goes_is_told_by_age() {
         let dir = tempfile::tempdir_in("/tmp").unwrap();
         let file = dir.path().join("socket");
         let file_of = std::fs::File::create(&file).unwrap();
         assert!(!stays(&file) && !stays(&dir.path().join("gone")));
-        assert!(stays(Path::new("/run/docker.sock")));
         file_of.set_modified(std::time::SystemTime::now() - 2 * SETTLED).unwrap();
         assert!(stays(&file));
     }
