@@ -9,7 +9,7 @@ use crate::project::Project;
 
 /// The workspace's packages from the bottom up. A package depends on packages of lower layers
 /// only, for its tests too: a tool crate whose tests linked the facade would be linked twice.
-const LAYERS: [&[&str]; 24] = [
+const LAYERS: &[&[&str]] = &[
     &["hermes-registry", "hermes-command"],
     &[
         "hermes-schema",
@@ -27,6 +27,7 @@ const LAYERS: [&[&str]; 24] = [
     &["hermes-net"],
     &["hermes-store"],
     &["hermes-llm"],
+    &["hermes-confine"],
     &["hermes-exec"],
     &["hermes-fs"],
     &["hermes-environments"],
