@@ -22,9 +22,9 @@ const MARGIN: usize = 8192;
 /// use hermes_terminal::Collector;
 ///
 /// let mut collector = Collector::new(1000);
-/// collector.push(b"token=\x1b[1mabc\x1b[0m\n");
-/// let output = collector.finish("", &|text| text.replace("key=abc", "token=***").into());
-/// assert_eq!(output.text, "token=***\n");
+/// collector.push(b"pin=\x1b[1mabc\x1b[0m\n");
+/// let output = collector.finish("", &|text| text.replace("pin=abc", "pin=***").into());
+/// assert_eq!(output.text, "pin=***\n");
 /// ```
 #[derive(Clone, Debug)]
 pub struct Collector {
