@@ -40,5 +40,7 @@ fn classify_command(input: &Value, expect: &Value) -> Result<(), String> {
 }
 
 fn is_env_dump(input: &Value) -> Result<Value, String> {
-    Ok(json!({"env_dump": report(input)?.env_dump}))
+    let is_dump = report(input)?.env_dump;
+    // Two areas ask the same by different names.
+    Ok(json!({"env_dump": is_dump, "dump": is_dump}))
 }
