@@ -16,6 +16,7 @@ mod registry;
 mod schema;
 mod search;
 mod terminal;
+mod terminal_policy;
 mod todo;
 mod toolsets;
 mod turn;
@@ -47,6 +48,7 @@ const AREAS: &[&[(&str, Binding)]] = &[
     schema::AREA,
     search::AREA,
     terminal::AREA,
+    terminal_policy::AREA,
     todo::AREA,
     toolsets::AREA,
     turn::AREA,
