@@ -14,7 +14,7 @@ use hermes_terminal::{
 use serde_json::{Map, Value};
 
 use crate::files::Files;
-use crate::mask;
+use crate::mask::{self, mask};
 use crate::plan::{Plan, refusal};
 use crate::spill::Spill;
 use crate::sudo::{self, Askpass};
@@ -125,7 +125,7 @@ async fn attempt(plan: &Plan, cx: &ToolContext) -> Result<Done, Failure> {
         Ended::Interrupted => "\n[Command interrupted]".to_owned(),
         _ => String::new(),
     };
-    let output = collector.finish(&suffix, &|text| mask::mask(&plan.command, text));
+    let output = collector.finish(&suffix, &|text| mask(&plan.command, text));
     let output = output.text.trim_end_matches(['\n', '\r']).to_owned();
     Ok(Done { finished, output })
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermes_approval::{CommandGate, CommandRequest, Decision, Place};
+use hermes_approval::{CommandGate, CommandRequest, Decision, Forced, Place};
 use hermes_exec_policy::child_env::SessionVars;
 use hermes_exec_policy::config::{Backend, TerminalConfig};
 use hermes_registry::{ToolContext, ToolError};
@@ -106,9 +106,9 @@ fn checked(args: &Args, cx: &ToolContext, terminals: &Terminals) -> Result<Check
         }
         validate_workdir(workdir).map_err(|error| format!("`workdir`: {error}"))?;
     }
-    if !args.background
-        && let Some(issue) = foreground_check(&command)
-    {
+    // Who insists knows what he does.
+    let is_free = args.background || cx.service::<Forced>().is_some();
+    if !is_free && let Some(issue) = foreground_check(&command) {
         return Err(issue.to_string());
     }
     if let Backend::Unknown(name) = &config.backend {

@@ -17,6 +17,7 @@ mod schema;
 mod search;
 mod terminal;
 mod terminal_policy;
+mod terminal_tools;
 mod todo;
 mod toolsets;
 mod turn;
@@ -49,6 +50,7 @@ const AREAS: &[&[(&str, Binding)]] = &[
     search::AREA,
     terminal::AREA,
     terminal_policy::AREA,
+    terminal_tools::AREA,
     todo::AREA,
     toolsets::AREA,
     turn::AREA,

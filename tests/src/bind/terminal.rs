@@ -28,7 +28,7 @@ pub(crate) const AREA: &[(&str, Binding)] = &[
 ];
 
 /// A text, or `{key}_repeat`, which stands for a long one.
-fn long(input: &Value, key: &str) -> Result<String, String> {
+pub(super) fn long(input: &Value, key: &str) -> Result<String, String> {
     match input.get(format!("{key}_repeat")) {
         Some(repeat) => repeated(repeat),
         None => text(input, key).map(str::to_owned),
