@@ -19,6 +19,7 @@ mod prompt;
 mod status;
 mod style;
 mod table;
+mod terminals;
 mod traces;
 mod watcher;
 

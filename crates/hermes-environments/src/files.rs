@@ -23,15 +23,14 @@ const GRACE: Duration = Duration::from_millis(200);
 /// The service for file tools.
 struct Files {
     environments: Arc<Environments>,
-    runtime: Handle,
 }
 
 impl Environments {
-    /// The files of the environments, as a service. Scripts run on `runtime`, while the file tools
-    /// wait for them on threads that may block.
+    /// The files of the environments, as a service. File tools wait for scripts on threads of the
+    /// runtime on which they may block.
     #[must_use]
-    pub fn workplaces(self: &Arc<Self>, runtime: Handle) -> Arc<dyn Workplaces> {
-        Arc::new(Files { environments: Arc::clone(self), runtime })
+    pub fn workplaces(self: &Arc<Self>) -> Arc<dyn Workplaces> {
+        Arc::new(Files { environments: Arc::clone(self) })
     }
 
     fn local_files(&self) -> Arc<dyn FileBackend> {
@@ -67,7 +66,6 @@ impl Workplaces for Files {
                 identity: format!("environment:{key}"),
                 ids: ids.clone(),
                 environments: Arc::downgrade(environments),
-                runtime: self.runtime.clone(),
             })))
         });
         Workplace { backend: Arc::clone(backend), cwd: cwd.filter(|it| it.has_root()) }
@@ -79,7 +77,6 @@ struct Scripts {
     identity: String,
     ids: CallIds,
     environments: Weak<Environments>,
-    runtime: Handle,
 }
 
 impl Shell for Scripts {
@@ -90,7 +87,8 @@ impl Shell for Scripts {
     fn run(&self, run: &Run<'_>) -> io::Result<Ran> {
         let environments = self.environments.upgrade();
         let environments = environments.ok_or_else(|| io::Error::other("the program is ending"))?;
-        self.runtime.block_on(async {
+        let runtime = Handle::try_current().map_err(io::Error::other)?;
+        runtime.block_on(async {
             let lease = environments.lease(&self.ids).await.map_err(io::Error::other)?;
             let environment = lease.session().environment();
             environment.prepare().await.map_err(io::Error::other)?;

@@ -40,6 +40,9 @@ pub use extensions::Extensions;
 pub use gates::{Decision, Gate};
 pub use hermes_schema::lower;
 pub use hermes_schema::lower::ToolFormat;
+/// The terminal, for hosts that lend machines and processes to their sessions.
+#[cfg(feature = "terminal")]
+pub use hermes_tool_terminal as tool_terminal;
 /// The to-do list, for hosts that lend its store to their sessions.
 #[cfg(feature = "todo")]
 pub use hermes_tool_todo as tool_todo;

@@ -4,23 +4,26 @@ use hermes_exec::environment::{Size, Stdin};
 use hermes_exec::session::Background;
 use hermes_exec_policy::config::Backend;
 use hermes_processes::{Process, Routing, Spawn};
-use hermes_registry::{Surface, ToolContext};
+use hermes_registry::{Surface, ToolContext, ToolError};
 use hermes_terminal::is_ci_poller;
 use serde_json::{Map, Value};
 
 use crate::args::{self, Args};
-use crate::plan::{Plan, refusal};
+use crate::plan::Plan;
 use crate::terminals::LateMessages;
 
 /// Starts a command; the result.
-pub(crate) async fn run(plan: Plan, args: &Args, cx: &ToolContext) -> Value {
+///
+/// # Errors
+/// It can't be started.
+pub(crate) async fn run(plan: Plan, args: &Args, cx: &ToolContext) -> Result<Value, ToolError> {
     let environments = plan.terminals.environments();
     let (terminal, pty_note) = terminal(&plan, args);
     let mut is_renewed = false;
     let (lease, running) = loop {
         let lease = match environments.lease(cx.ids()).await {
             Ok(lease) => lease,
-            Err(error) => return refusal(error.message),
+            Err(error) => return Err(ToolError::unavailable(error.message)),
         };
         let background = Background {
             command: plan.command.clone(),
@@ -35,7 +38,7 @@ pub(crate) async fn run(plan: Plan, args: &Args, cx: &ToolContext) -> Value {
                 is_renewed = true;
                 environments.lost(&lease).await;
             }
-            Err(error) => return refusal(error.message),
+            Err(error) => return Err(ToolError::unavailable(error.message)),
         }
     };
     let wants = Wants::of(args, cx);
@@ -57,7 +60,7 @@ pub(crate) async fn run(plan: Plan, args: &Args, cx: &ToolContext) -> Value {
         result.insert("pty_note".to_owned(), note.into());
     }
     plan.annotate(&mut result);
-    Value::Object(result)
+    Ok(Value::Object(result))
 }
 
 fn started(process: &Process) -> Map<String, Value> {

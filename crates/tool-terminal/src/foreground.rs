@@ -7,7 +7,7 @@ use hermes_environments::Lease;
 use hermes_exec::environment::StartFailure;
 use hermes_exec::session::{Ended, Finished, Foreground};
 use hermes_exec_policy::config::Backend;
-use hermes_registry::{Surface, ToolContext};
+use hermes_registry::{Surface, ToolContext, ToolError};
 use hermes_terminal::{
     Collector, exit_note, prepare_command, sudo_auth_failed, sudo_needs_password,
 };
@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::files::Files;
 use crate::mask::{self, mask};
-use crate::plan::{Plan, refusal};
+use crate::plan::Plan;
 use crate::spill::Spill;
 use crate::sudo::{self, Askpass};
 
@@ -33,7 +33,14 @@ const INTERRUPTED: i32 = 130;
 const NOT_STARTED: i32 = -1;
 
 /// Runs a command to its end; the result.
-pub(crate) async fn run(plan: Plan, cx: &ToolContext) -> Value {
+///
+/// # Errors
+/// It can't be started.
+pub(crate) async fn run(plan: Plan, cx: &ToolContext) -> Result<Value, ToolError> {
+    let failed = |error: &StartFailure| ToolError::unavailable(error.message.clone());
+    let interrupted = |error: &StartFailure| {
+        ToolError::cancelled(format!("{}; and the call was interrupted", error.message))
+    };
     let files = Files::begin(&plan, cx);
     let mut tries = PAUSES.into_iter();
     let mut is_renewed = false;
@@ -41,7 +48,7 @@ pub(crate) async fn run(plan: Plan, cx: &ToolContext) -> Value {
         match attempt(&plan, cx).await {
             Ok(done) => break done,
             Err(Failure { error, .. }) if cx.cancel().is_cancelled() => {
-                return refusal(format!("{}; and the call was interrupted", error.message));
+                return Err(interrupted(&error));
             }
             // A machine that is gone ran nothing, and a new one is worth a try.
             Err(Failure { error, lease: Some(lease) }) if error.is_gone && !is_renewed => {
@@ -50,12 +57,10 @@ pub(crate) async fn run(plan: Plan, cx: &ToolContext) -> Value {
             }
             Err(Failure { error, .. }) => {
                 let pause = tries.next().filter(|_| error.is_safe_to_retry);
-                let Some(pause) = pause else { return refusal(error.message) };
+                let Some(pause) = pause else { return Err(failed(&error)) };
                 tokio::select! {
                     () = tokio::time::sleep(pause) => {}
-                    () = cx.cancel().cancelled() => {
-                        return refusal(format!("{}; and the call was interrupted", error.message));
-                    }
+                    () = cx.cancel().cancelled() => return Err(interrupted(&error)),
                 }
             }
         }
@@ -74,7 +79,7 @@ pub(crate) async fn run(plan: Plan, cx: &ToolContext) -> Value {
         result.insert("files_note".to_owned(), note.into());
     }
     plan.annotate(&mut result);
-    Value::Object(result)
+    Ok(Value::Object(result))
 }
 
 /// A start that failed.

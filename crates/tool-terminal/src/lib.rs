@@ -14,6 +14,12 @@ mod sudo;
 mod terminal;
 mod terminals;
 
+/// What hosts put a terminal together from.
+pub use {
+    hermes_environments as environments, hermes_exec_policy as policy,
+    hermes_processes as processes,
+};
+
 pub use desktop::{DesktopTerminal, close_terminal, read_terminal};
 pub use mask::mask;
 pub use sudo::PasswordPrompt;

@@ -8,7 +8,7 @@ use hermes_exec_policy::child_env::SessionVars;
 use hermes_exec_policy::config::{Backend, TerminalConfig};
 use hermes_registry::{ToolContext, ToolError};
 use hermes_terminal::{foreground_check, validate_workdir};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::args::Args;
 use crate::terminals::Terminals;
@@ -30,38 +30,38 @@ pub(crate) struct Plan {
     pub(crate) decision: Decision,
 }
 
-/// A call that doesn't run, as a result.
-pub(crate) type Refusal = Value;
+/// The error for a call of which nothing ran.
+pub(crate) fn refusal(error: ToolError) -> ToolError {
+    error.with_extra("output", "").with_extra("exit_code", -1).with_extra("status", "error")
+}
 
-/// A result that says that nothing ran.
-pub(crate) fn refusal(error: impl Into<String>) -> Refusal {
-    json!({"output": "", "exit_code": -1, "error": error.into(), "status": "error"})
+/// The error for a command that may not run, or not yet.
+fn not_approved(result: Value) -> ToolError {
+    let Value::Object(mut result) = result else { return ToolError::denied(result.to_string()) };
+    let message = result.remove("error");
+    let error = ToolError::denied(message.as_ref().and_then(Value::as_str).unwrap_or_default());
+    result.into_iter().fold(error, |error, (key, value)| error.with_extra(key, value))
 }
 
 impl Plan {
     /// Checks a call, from what costs nothing to what may wait for a person.
     ///
     /// # Errors
-    /// The host lends no terminal, or the call was given up.
-    pub(crate) async fn of(
-        args: &Args,
-        cx: &ToolContext,
-    ) -> Result<Result<Self, Refusal>, ToolError> {
+    /// It can't run or may not, the host lends no terminal, or the call was given up.
+    pub(crate) async fn of(args: &Args, cx: &ToolContext) -> Result<Self, ToolError> {
         let terminals = cx.require_service::<Terminals>("terminal")?;
-        let checked = match checked(args, cx, &terminals) {
-            Ok(checked) => checked,
-            Err(error) => return Ok(Err(refusal(error))),
-        };
-        let Checked { config, command, timeout } = checked;
+        let checked = checked(args, cx, &terminals);
+        let Checked { config, command, timeout } =
+            checked.map_err(|error| refusal(ToolError::invalid_arguments(error)))?;
         let environments = terminals.environments();
         let (cwd, note) = environments.folder(cx.ids(), args.workdir.as_deref(), &config);
         let decision = decide(cx, &config, &command, &cwd).await?;
         if let Some(result) = decision.result() {
-            return Ok(Err(result));
+            return Err(not_approved(result));
         }
         let session = cx.service::<SessionVars>();
         let session = session.as_deref().cloned().unwrap_or_default();
-        Ok(Ok(Self {
+        Ok(Self {
             env: environments.session_variables(&session),
             has_workdir: args.workdir.is_some(),
             terminals,
@@ -71,7 +71,7 @@ impl Plan {
             note,
             timeout,
             decision,
-        }))
+        })
     }
 
     /// Adds what there is to say to a result.

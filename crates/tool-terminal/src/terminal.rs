@@ -8,7 +8,7 @@ use hermes_registry::{
 };
 
 use crate::args::{self, Args};
-use crate::plan::Plan;
+use crate::plan::{Plan, refusal};
 use crate::{available, background, foreground};
 
 register! {
@@ -42,14 +42,11 @@ register! {
 }
 
 async fn terminal(args: Args, cx: ToolContext) -> ToolResult {
-    let plan = match Plan::of(&args, &cx).await? {
-        Ok(plan) => plan,
-        Err(refusal) => return Ok(ToolOutput::Json(refusal)),
-    };
+    let plan = Plan::of(&args, &cx).await?;
     let result = if args.background {
         background::run(plan, &args, &cx).await
     } else {
         foreground::run(plan, &cx).await
     };
-    Ok(ToolOutput::Json(result))
+    result.map(ToolOutput::Json).map_err(refusal)
 }

@@ -29,10 +29,10 @@ impl Terminals {
         Arc::new(Self { environments, processes, passwords: Mutex::default() })
     }
 
-    /// Lends the terminal to tools.
+    /// Lends the terminal to tools, and its files to those that work with files.
     #[must_use]
     pub fn lend(self: &Arc<Self>, services: Services) -> Services {
-        services.with(Arc::clone(self))
+        services.with(Arc::clone(self)).with(self.environments.workplaces())
     }
 
     /// The machines.

@@ -13,6 +13,7 @@ use crate::host::Host;
 use crate::interrupt::Interrupt;
 use crate::language_servers::LanguageServers;
 use crate::output::Ui;
+use crate::terminals::Terminals;
 use crate::watcher::Watcher;
 
 /// Calls the tool and prints its result as a model would see it.
@@ -22,7 +23,8 @@ pub(crate) fn run(globals: &Globals, asked: Call, ui: &mut Ui) -> Ended {
     let cancel = interrupt.token().clone();
     let wanted = LanguageServers::wanted_by(&asked);
     let servers = LanguageServers::of(host.settings(), wanted && !asked.dry_run);
-    let services = servers.lend(Services::new());
+    let terminals = Terminals::of(&host, asked.calling.cwd.as_deref())?;
+    let services = terminals.lend(servers.lend(Services::new()));
     let mut options = super::calling_session(&host, &asked.calling, services, cancel, ui)?;
     options.observer = Some(Arc::new(Watcher::new(ui, host.settings())));
     let session = host.open(options)?;
@@ -33,7 +35,11 @@ pub(crate) fn run(globals: &Globals, asked: Call, ui: &mut Ui) -> Ended {
         ui.out.json(&report(&dry_run))?;
         return Ok(interrupt.exit().unwrap_or_else(|| gate_exit(&dry_run)));
     }
-    let outcome = interrupt.run(async { Ok(host.runtime.call(&session, call).await) })?;
+    let outcome = interrupt.run(async {
+        let outcome = host.runtime.call(&session, call).await;
+        terminals.close(ui).await;
+        Ok(outcome)
+    })?;
     match outcome.content() {
         Value::String(text) => ui.out.text(&text)?,
         parts => ui.out.json(&parts)?,
@@ -66,7 +72,7 @@ fn arguments(given: Option<&str>) -> Result<String, Failure> {
 fn exit(outcome: &CallOutcome) -> Exit {
     match (outcome.status, outcome.effect, outcome.error_kind()) {
         (CallStatus::Ok, ..) => Exit::Success,
-        (CallStatus::Blocked, ..) => Exit::Blocked,
+        (CallStatus::Blocked, ..) | (_, _, Some(ErrorKind::Denied)) => Exit::Blocked,
         (CallStatus::Cancelled, ..) => Exit::Interrupted,
         (_, Effect::None, Some(ErrorKind::InvalidArguments | ErrorKind::NotFound)) => Exit::Usage,
         _ => Exit::Failed,

@@ -19,6 +19,7 @@ use crate::messages::Reader;
 use crate::output::Ui;
 use crate::preview;
 use crate::style::{BAD, BOLD, DIM};
+use crate::terminals::Terminals;
 use crate::watcher::Watcher;
 
 /// How much of a result people are shown.
@@ -31,7 +32,8 @@ pub(crate) fn run(globals: &Globals, asked: &Exec, ui: &mut Ui) -> Ended {
     let cancel = interrupt.token().clone();
     let watcher = Arc::new(Watcher::new(ui, host.settings()));
     let servers = LanguageServers::of(host.settings(), true);
-    let services = servers.lend(services());
+    let terminals = Terminals::of(&host, asked.calling.cwd.as_deref())?;
+    let services = terminals.lend(servers.lend(services()));
     let mut options = super::calling_session(&host, &asked.calling, services, cancel.clone(), ui)?;
     options.observer = Some(Arc::clone(&watcher) as _);
     let session = host.open(options)?;
@@ -47,18 +49,23 @@ pub(crate) fn run(globals: &Globals, asked: &Exec, ui: &mut Ui) -> Ended {
         messages: 0,
     };
     let ended = interrupt.run(async {
-        loop {
+        let ended = loop {
             let batch = tokio::select! {
                 batch = batches.recv() => batch,
                 // What is written down already still gets its answers.
                 () = cancel.cancelled() => batches.try_recv().ok(),
             };
             match batch {
-                Some(Ok(calls)) => run.batch(calls).await?,
-                Some(Err(fault)) => return Err(Failure::usage(fault)),
-                None => return Ok(()),
+                Some(Ok(calls)) => match run.batch(calls).await {
+                    Ok(()) => {}
+                    Err(failure) => break Err(failure),
+                },
+                Some(Err(fault)) => break Err(Failure::usage(fault)),
+                None => break Ok(()),
             }
-        }
+        };
+        terminals.close(run.ui).await;
+        ended
     });
     let tally = run.tally;
     if !ui.quiet && !matches!(ended, Err(Failure::ClosedPipe)) {
