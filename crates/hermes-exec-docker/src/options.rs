@@ -82,6 +82,51 @@ impl Options {
     pub fn has_host_access(&self) -> bool {
         self.host_cwd.is_some()
             || self.volumes.iter().any(|volume| crate::values::is_host_volume(volume))
-            || !self.extra_args.is_empty()
+            || self.extra_args.iter().any(|argument| opens(argument))
+    }
+}
+
+/// Whether an argument of `docker run` may make a way out of the container.
+fn opens(argument: &str) -> bool {
+    const LONG: [&str; 11] = [
+        "--cap-add",
+        "--cgroupns",
+        "--device",
+        "--ipc",
+        "--mount",
+        "--pid",
+        "--privileged",
+        "--security-opt",
+        "--userns",
+        "--volume",
+        "--volumes-from",
+    ];
+    let name = argument.split('=').next().unwrap_or_default();
+    LONG.contains(&name) || (argument.starts_with("-v") && !argument.starts_with("--"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn host_access() {
+        let access = |volumes: &[&str], extra: &[&str], host_cwd: Option<PathBuf>| {
+            let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
+            let options = Options {
+                volumes: texts(volumes),
+                extra_args: texts(extra),
+                host_cwd,
+                ..Options::default()
+            };
+            options.has_host_access()
+        };
+        assert!(!access(&[], &[], None));
+        assert!(!access(&["v:/data"], &["--gpus", "all"], None));
+        assert!(access(&["v:/data", "~/x:/y"], &[], None));
+        assert!(access(&[], &[], Some("/p".into())));
+        for argument in ["-v", "-v/:/host", "--privileged", "--mount=type=bind,src=/,dst=/h"] {
+            assert!(access(&[], &[argument], None), "{argument}");
+        }
     }
 }

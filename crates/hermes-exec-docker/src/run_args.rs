@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use hermes_exec_container::path_segment;
+use hermes_exec_container::{Mount, path_segment};
 
 use crate::options::Options;
 use crate::values::{label, volume_parts};
@@ -75,16 +75,13 @@ pub(crate) fn settings(options: &Options, facts: &Facts) -> Vec<String> {
     args.writable(options, host_cwd.is_some(), &is_free);
     args.limits(options, facts);
     if let Some(host) = host_cwd {
-        args.pair("-v", &format!("{}:/workspace", host.display()));
+        args.bind(host.clone(), "/workspace", false);
     }
     for volume in &options.volumes {
         args.pair("-v", volume);
     }
     for mount in &options.mounts {
-        match mount.to_argument() {
-            Some(mount) => args.pair("-v", &mount),
-            None => tracing::warn!(path = %mount.host.display(), "can't be mounted"),
-        }
+        args.bind(mount.host.clone(), &mount.container, mount.read_only);
     }
     for (name, value) in &options.env {
         args.pair("-e", &format!("{name}={value}"));
@@ -115,6 +112,14 @@ impl Args {
         self.add([key, value]);
     }
 
+    fn bind(&mut self, host: PathBuf, target: &str, read_only: bool) {
+        let mount = Mount { host, container: target.to_owned(), read_only };
+        match mount.to_argument() {
+            Some(argument) => self.pair("-v", &argument),
+            None => tracing::warn!(path = %mount.host.display(), "can't be shown in a container"),
+        }
+    }
+
     fn security(&mut self, options: &Options, is_s6: bool, is_free: &dyn Fn(&str) -> bool) {
         self.pair("--cap-drop", "ALL");
         for capability in ["DAC_OVERRIDE", "CHOWN", "FOWNER"] {
@@ -141,7 +146,7 @@ impl Args {
         if options.persistent {
             for (host, target) in own_folders(options) {
                 if is_free(target) {
-                    self.pair("-v", &format!("{}:{target}", host.display()));
+                    self.bind(host, target, false);
                 }
             }
             return;
