@@ -90,6 +90,7 @@ impl Commands {
             text: Vec::new(),
             found: Vec::new(),
             transport: Arc::clone(&self.transport),
+            is_ending: Arc::new(AtomicBool::new(false)),
         };
         let beginning = timeout(BEGINNING, begin(&mut begun)).await;
         let mark = beginning
@@ -105,13 +106,14 @@ impl Commands {
             }
             Some(Mark::Exit(_)) | None => return Err(self.why(begun).await),
         };
-        let raw = Arc::clone(&begun.raw);
+        let (raw, is_ending) = (Arc::clone(&begun.raw), Arc::clone(&begun.is_ending));
         let (output, exit, pump) = pump::start(begun);
         let handle = CommandHandle {
             doomed: Doomed { leader: Some(leader), tag },
             exit,
             raw,
             reaper: Arc::clone(&self.reaper),
+            is_ending,
             is_over: AtomicBool::new(false),
             _pump: pump,
         };

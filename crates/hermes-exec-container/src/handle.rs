@@ -26,6 +26,8 @@ pub(crate) struct CommandHandle {
     pub(crate) exit: watch::Receiver<Option<Exit>>,
     pub(crate) raw: Arc<dyn Handle>,
     pub(crate) reaper: Arc<Reaper>,
+    /// We are ending it.
+    pub(crate) is_ending: Arc<AtomicBool>,
     /// Nothing is left to be ended.
     pub(crate) is_over: AtomicBool,
     pub(crate) _pump: Pump,
@@ -44,11 +46,15 @@ impl CommandHandle {
         let exit = self.raw.wait().await;
         match timeout(LATE, self.told()).await {
             Ok(exit) => exit,
-            Err(_) => settled(exit, self.reaper.transport()).await,
+            Err(_) => {
+                let is_ours = self.is_ending.load(Ordering::Acquire);
+                settled(exit, self.reaper.transport(), is_ours).await
+            }
         }
     }
 
     async fn end(&self, grace: Duration) {
+        self.is_ending.store(true, Ordering::Release);
         let doomed = [self.doomed.clone()];
         let ended = ending::end(self.reaper.transport(), &doomed, grace);
         match timeout(grace + ENDING, ended).await {

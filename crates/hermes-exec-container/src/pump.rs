@@ -2,12 +2,15 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use hermes_exec::environment::{Exit, Handle, Reader};
 use hermes_task::Tracked;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, ReadBuf, duplex};
 use tokio::sync::watch;
+use tokio::time::sleep;
 
 use crate::marks::{Found, Mark, Marks};
 use crate::transport::{Fate, Transport};
@@ -15,6 +18,9 @@ use crate::transport::{Fate, Transport};
 /// Bytes that are taken before somebody reads them. What a command wrote at last must fit, or its
 /// end isn't seen before that is read.
 const WAITING: usize = 512 * 1024;
+
+/// When a container is looked at again after a command ended without a word.
+const LOOKS: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(300)];
 
 /// Bytes read at once.
 pub(crate) const CHUNK: usize = 64 * 1024;
@@ -28,6 +34,8 @@ pub(crate) struct Begun {
     pub(crate) text: Vec<u8>,
     pub(crate) found: Vec<Found>,
     pub(crate) transport: Arc<dyn Transport>,
+    /// We are ending it.
+    pub(crate) is_ending: Arc<AtomicBool>,
 }
 
 /// What moves the output on. Goes on until all of it was moved, or nobody has this any more.
@@ -74,15 +82,26 @@ impl Begun {
             let _ = writer.write_all(&self.marks.rest()).await;
         }
         if told.borrow().is_none() {
-            let exit = settled(self.raw.wait().await, &self.transport).await;
+            let exit = self.raw.wait().await;
+            let is_ours = self.is_ending.load(Ordering::Acquire);
+            let exit = settled(exit, &self.transport, is_ours).await;
             told.send_replace(Some(exit));
         }
     }
 }
 
-/// How a command ended that couldn't say so itself: it was killed, or its container is gone.
-pub(crate) async fn settled(exit: Exit, transport: &Arc<dyn Transport>) -> Exit {
-    match (transport.fate().await, exit) {
+/// How a command ended that couldn't say so itself: it was killed, or its container is gone. Where
+/// nobody here killed it, a container that still runs is looked at again: it may just be going.
+pub(crate) async fn settled(exit: Exit, transport: &Arc<dyn Transport>, is_ours: bool) -> Exit {
+    let mut fate = transport.fate().await;
+    for pause in LOOKS {
+        if is_ours || !matches!(fate, Fate::Running) {
+            break;
+        }
+        sleep(pause).await;
+        fate = transport.fate().await;
+    }
+    match (fate, exit) {
         (Fate::Gone(how), _) => Exit::Lost(how),
         (Fate::Unknown(why), Exit::Lost(how)) => Exit::Lost(format!("{how}; {why}")),
         (_, exit) => exit,

@@ -12,9 +12,13 @@ pub(crate) const MARK: u8 = 0x1e;
 /// and the script. It goes on when it is told to end, since the command may have something to say
 /// to that; whoever wants it to end kills it.
 ///
+/// It has no stderr itself: shells like to tell that a child was
+/// killed.
+///
 /// The one variable it needs isn't exported by anybody, so that the command doesn't see it.
 const WRAPPER: &str = r#"trap : HUP INT QUIT TERM
-[ "$2" = apart ] || exec 2>&1
+if [ "$2" = apart ]; then exec 3>&2; else exec 3>&1; fi
+exec 2>/dev/null
 [ "$3" = sh ] || command -v bash >/dev/null 2>&1 || {
   printf '\036%s nobash\n' "$1"
   exit 127
@@ -23,9 +27,9 @@ _hermes_stat=
 read -r _hermes_stat </proc/$$/stat
 printf '\036%s start %s %s\n' "$1" "$$" "${_hermes_stat##*) }"
 case "$3" in
-sh) sh -c "$4" sh ;;
-login) bash -l -c "$4" bash ;;
-*) bash -c "$4" bash ;;
+sh) (exec sh -c "$4" sh 2>&3 3>&-) ;;
+login) (exec bash -l -c "$4" bash 2>&3 3>&-) ;;
+*) (exec bash -c "$4" bash 2>&3 3>&-) ;;
 esac
 printf '\036%s exit %s\n' "$1" "$?""#;
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hermes_exec::environment::{Running, StartFailure, Stdin};
-use hermes_exec::program::{Ended, Program, StartError, Streams, find};
+use hermes_exec::program::{Ended, Program, StartError, Streams, TAG, find};
 use hermes_exec_container::Exec;
 
 /// How long a question may take.
@@ -137,7 +137,10 @@ impl Cli {
 
     /// Whether a variable means something to the client itself.
     fn is_own(&self, name: &str) -> bool {
+        // With the tag among its variables the client would be taken for a part of the command, and
+        // the command, where it can be seen from here, for a part of the client.
         self.variable(name).is_some()
+            || name == TAG
             || ["DOCKER_", "CONTAINER", "PODMAN", "XDG_", "LD_"].iter().any(|it| name.starts_with(it))
             || matches!(name, "HOME" | "PATH" | "TERM" | "TMPDIR" | "GODEBUG")
             || name.to_ascii_lowercase().ends_with("_proxy")

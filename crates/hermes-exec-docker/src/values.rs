@@ -73,8 +73,12 @@ pub fn is_host_volume(volume: &str) -> bool {
 
 /// The source and the target of a volume.
 pub(crate) fn volume_parts(volume: &str) -> Option<(&str, &str)> {
-    // The colon of a drive letter separates nothing.
-    let skip = if has_drive(volume) { 2 } else { 0 };
+    // The colon of a drive letter separates nothing. But a volume may have a name of one letter:
+    // it is a drive only if a target comes later.
+    let target = volume.get(2..).and_then(|rest| rest.split_once(':')).map(|(_, target)| target);
+    let is_drive = has_drive(volume)
+        && target.is_some_and(|target| target.starts_with('/') || has_drive(target));
+    let skip = if is_drive { 2 } else { 0 };
     let at = skip + volume.get(skip..)?.find(':')?;
     let source = volume.get(..at)?;
     let rest = volume.get(at + 1..)?;
@@ -133,7 +137,9 @@ mod tests {
             (":/y", None, false),
             ("x:", None, false),
             ("", None, false),
-            ("C:\\x", None, true),
+            ("C:\\x", Some(("C", "\\x")), false),
+            ("v:/data", Some(("v", "/data")), false),
+            ("v:/data:ro", Some(("v", "/data")), false),
             ("ü:/y", Some(("ü", "/y")), false),
         ] {
             assert_eq!((volume_parts(volume), is_host_volume(volume)), (parts, host), "{volume}");
