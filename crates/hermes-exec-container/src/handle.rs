@@ -93,6 +93,7 @@ impl Handle for CommandHandle {
     }
 
     fn release(&self) {
+        self.raw.release();
         self.is_over.store(true, Ordering::Release);
     }
 }

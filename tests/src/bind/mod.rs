@@ -15,6 +15,7 @@ mod paths;
 mod registry;
 mod schema;
 mod search;
+mod terminal_docker;
 mod todo;
 mod toolsets;
 mod turn;
@@ -45,6 +46,7 @@ const AREAS: &[&[(&str, Binding)]] = &[
     registry::AREA,
     schema::AREA,
     search::AREA,
+    terminal_docker::AREA,
     todo::AREA,
     toolsets::AREA,
     turn::AREA,
