@@ -15,7 +15,9 @@ mod paths;
 mod registry;
 mod schema;
 mod search;
+mod terminal;
 mod terminal_docker;
+mod terminal_policy;
 mod todo;
 mod toolsets;
 mod turn;
@@ -46,7 +48,9 @@ const AREAS: &[&[(&str, Binding)]] = &[
     registry::AREA,
     schema::AREA,
     search::AREA,
+    terminal::AREA,
     terminal_docker::AREA,
+    terminal_policy::AREA,
     todo::AREA,
     toolsets::AREA,
     turn::AREA,
