@@ -56,8 +56,7 @@ pub(crate) fn members(all: &[Process], doomed: &[Doomed]) -> Vec<u32> {
         (Some(now), Some(then)) => now.started == then,
         _ => true,
     };
-    let leaders: Vec<Leader> =
-        doomed.iter().filter_map(|it| it.leader).filter(is_itself).collect();
+    let leaders: Vec<Leader> = doomed.iter().filter_map(|it| it.leader).filter(is_itself).collect();
     let numbers: HashSet<u32> = leaders.iter().map(|leader| leader.pid).collect();
     let tags: HashSet<&str> = doomed.iter().map(|it| it.tag.as_str()).collect();
     let is_root = |process: &&Process| {

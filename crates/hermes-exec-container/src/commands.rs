@@ -93,8 +93,9 @@ impl Commands {
             is_ending: Arc::new(AtomicBool::new(false)),
         };
         let beginning = timeout(BEGINNING, begin(&mut begun)).await;
-        let mark = beginning
-            .map_err(|_| StartFailure::new("the command didn't begin: the container is too slow"))?;
+        let mark = beginning.map_err(|_| {
+            StartFailure::new("the command didn't begin: the container is too slow")
+        })?;
         // From here on it is known whether there is something to be ended.
         unborn.doomed = None;
         let leader = match mark {

@@ -57,6 +57,9 @@ done"#;
 /// Bytes of an answer. A container may say what it likes.
 const ANSWER: usize = 32 * 1024 * 1024;
 
+/// Bytes that an answer grows by.
+const CHUNK: usize = 16 * 1024;
+
 /// How long one answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -77,17 +80,17 @@ pub(crate) async fn end(
     grace: Duration,
 ) -> Result<(), StartFailure> {
     let mut survey = Survey::start(transport, doomed, None).await?;
-    let survivors = survey.end(doomed, grace).await.map_err(lost)?;
+    let survivors = survey.end(doomed, grace).await.map_err(|error| lost(&error))?;
     if survivors.is_empty() {
         return Ok(());
     }
     // Without the right to signal other users, they can only do it themselves.
-    let mut users: Vec<u32> = survey.users(&survivors).await.map_err(lost)?;
+    let mut users: Vec<u32> = survey.users(&survivors).await.map_err(|error| lost(&error))?;
     users.sort_unstable();
     users.dedup();
     for user in users {
         let mut survey = Survey::start(transport, doomed, Some(user)).await?;
-        let left = survey.end(doomed, Duration::ZERO).await.map_err(lost)?;
+        let left = survey.end(doomed, Duration::ZERO).await.map_err(|error| lost(&error))?;
         if left.is_empty() {
             return Ok(());
         }
@@ -95,7 +98,7 @@ pub(crate) async fn end(
     Err(StartFailure::new("some of its processes can't be ended"))
 }
 
-fn lost(error: io::Error) -> StartFailure {
+fn lost(error: &io::Error) -> StartFailure {
     StartFailure::new(format!("the container can't be looked into: {error}"))
 }
 
@@ -200,13 +203,10 @@ impl Survey {
             if bytes.len() > ANSWER {
                 return Err(io::Error::other("it doesn't stop talking"));
             }
-            let mut chunk = [0; 16 * 1024];
-            match self.output.read(&mut chunk).await? {
-                0 => {
-                    let said = String::from_utf8_lossy(&bytes).trim().to_owned();
-                    return Err(io::Error::new(io::ErrorKind::UnexpectedEof, said));
-                }
-                count => bytes.extend_from_slice(chunk.get(..count).unwrap_or_default()),
+            bytes.reserve(CHUNK);
+            if self.output.read_buf(&mut bytes).await? == 0 {
+                let said = String::from_utf8_lossy(&bytes).trim().to_owned();
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, said));
             }
         }
     }

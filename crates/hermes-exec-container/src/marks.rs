@@ -83,7 +83,9 @@ impl Marks {
     fn beginning(&self, text: &[u8]) -> usize {
         let longest = self.needle.len().min(text.len());
         let ends = (1..=longest).rev();
-        ends.into_iter().find(|n| text.ends_with(self.needle.get(..*n).unwrap_or(b"?"))).unwrap_or(0)
+        ends.into_iter()
+            .find(|n| text.ends_with(self.needle.get(..*n).unwrap_or(b"?")))
+            .unwrap_or(0)
     }
 }
 
@@ -124,10 +126,12 @@ mod tests {
     fn marks_are_taken_out() {
         let start = "S 0 7 7 0 -1 4 5 6 0 1 0 3 0 0 0 20 0 1 4711 9 2";
         let text = format!("\x1eabc start 7 {start}\nhi\x1eabc exit 3\n there");
-        let expected =
-            vec![Mark::Start(Leader { pid: 7, started: Some(4711) }), Mark::Exit(3)];
+        let expected = vec![Mark::Start(Leader { pid: 7, started: Some(4711) }), Mark::Exit(3)];
         assert_eq!(fed(&[text.as_bytes()]), ("hi there".to_owned(), expected));
-        assert_eq!(fed(&[b"\x1eabc start 9 \r\n"]).1, [Mark::Start(Leader { pid: 9, started: None })]);
+        assert_eq!(
+            fed(&[b"\x1eabc start 9 \r\n"]).1,
+            [Mark::Start(Leader { pid: 9, started: None })]
+        );
         assert_eq!(fed(&[b"\x1eabc nobash\n"]), (String::new(), vec![Mark::NoBash]));
     }
 

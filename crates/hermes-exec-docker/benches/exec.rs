@@ -41,7 +41,7 @@ async fn measure(host: &str, client: &str, image: &str) {
     let ours = engine.open(options.clone()).await.unwrap_or_else(|error| fail(&error));
     let ours_by_client = by_client.open(options).await.unwrap_or_else(|error| fail(&error));
     let id = ours.container_id();
-    let plain = Program::new([client, "exec", &id, "bash", "-c", "true"]).env(env.to_vec());
+    let plain = Program::new([client, "exec", id, "bash", "-c", "true"]).env(env.to_vec());
     let mut times: [Vec<Duration>; 3] = Default::default();
     for _ in 0..ROUNDS {
         let [docker, socket, cli] = &mut times;

@@ -141,7 +141,9 @@ impl Cli {
         // the command, where it can be seen from here, for a part of the client.
         self.variable(name).is_some()
             || name == TAG
-            || ["DOCKER_", "CONTAINER", "PODMAN", "XDG_", "LD_"].iter().any(|it| name.starts_with(it))
+            || ["DOCKER_", "CONTAINER", "PODMAN", "XDG_", "LD_"]
+                .iter()
+                .any(|it| name.starts_with(it))
             || matches!(name, "HOME" | "PATH" | "TERM" | "TMPDIR" | "GODEBUG")
             || name.to_ascii_lowercase().ends_with("_proxy")
     }

@@ -45,7 +45,10 @@ pub(crate) struct Container {
 
 impl Container {
     /// The container of a task: one that is there and fits, or a new one.
-    pub(crate) async fn open(engine: &Arc<Engine>, options: &Options) -> Result<Self, StartFailure> {
+    pub(crate) async fn open(
+        engine: &Arc<Engine>,
+        options: &Options,
+    ) -> Result<Self, StartFailure> {
         let mut facts = engine.facts(options).await?;
         if options.persistent {
             for (folder, _) in own_folders(options) {
@@ -144,7 +147,9 @@ impl Maker<'_> {
             Ok(said) => said.split_ascii_whitespace().last().unwrap_or(&name).to_owned(),
             Err(why) => {
                 self.remove(&name).await;
-                return Err(StartFailure::passing(format!("the container can't be started: {why}")));
+                return Err(StartFailure::passing(format!(
+                    "the container can't be started: {why}"
+                )));
             }
         };
         match self.stays(&id).await {

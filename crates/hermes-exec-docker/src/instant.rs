@@ -10,7 +10,8 @@ pub(crate) fn parse(text: &str) -> Option<i128> {
     let mut parts = date.split('-');
     let mut number = |digits| whole(parts.next()?, digits);
     let (year, month, day) = (number(4)?, number(2)?, number(2)?);
-    if parts.next().is_some() || !(1..=12).contains(&month) || day < 1 || day > length(year, month) {
+    if parts.next().is_some() || !(1..=12).contains(&month) || day < 1 || day > length(year, month)
+    {
         return None;
     }
     let end = rest.find(|c: char| !c.is_ascii_digit() && !matches!(c, ':' | '.'));

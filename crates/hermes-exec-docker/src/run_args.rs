@@ -230,9 +230,8 @@ mod tests {
             };
             for (folder, _) in own_folders(&options) {
                 let rest = folder.strip_prefix("/s/docker").unwrap();
-                let is_plain = |it: std::path::Component<'_>| {
-                    matches!(it, std::path::Component::Normal(_))
-                };
+                let is_plain =
+                    |it: std::path::Component<'_>| matches!(it, std::path::Component::Normal(_));
                 assert!(rest.components().count() == 2 && rest.components().all(is_plain));
             }
         }

@@ -1,7 +1,6 @@
 //! The way into one container.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use hermes_exec::environment::{BoxFuture, Running, StartFailure};
 use hermes_exec_container::{Exec, Fate, Transport};
@@ -15,17 +14,18 @@ use crate::engine::Engine;
 pub(crate) struct Way {
     engine: Arc<Engine>,
     id: String,
-    /// The container was seen to be gone.
-    is_gone: AtomicBool,
+    /// How the container was lost, once that was seen.
+    gone: OnceLock<String>,
 }
 
 impl Way {
     pub(crate) fn new(engine: Arc<Engine>, id: String) -> Self {
-        Self { engine, id, is_gone: AtomicBool::new(false) }
+        Self { engine, id, gone: OnceLock::new() }
     }
 
-    pub(crate) fn is_gone(&self) -> bool {
-        self.is_gone.load(Ordering::Acquire)
+    /// How the container was lost, if that was seen.
+    pub(crate) fn gone(&self) -> Option<&str> {
+        self.gone.get().map(String::as_str)
     }
 
     async fn run(&self, exec: Exec) -> Result<Running, StartFailure> {
@@ -53,8 +53,8 @@ impl Way {
             },
             None => self.ask().await,
         };
-        if matches!(fate, Fate::Gone(_)) {
-            self.is_gone.store(true, Ordering::Release);
+        if let Fate::Gone(how) = &fate {
+            self.gone.get_or_init(|| how.clone());
         }
         fate
     }

@@ -93,7 +93,8 @@ impl Client {
         let words = ["exec", "--cleanenv", &url].map(str::to_owned);
         let words: Vec<String> = words.into_iter().chain(exec.argv.iter().cloned()).collect();
         let prefix = self.prefix();
-        let passed = exec.env.iter().map(|(name, value)| (format!("{prefix}{name}"), value.clone()));
+        let passed =
+            exec.env.iter().map(|(name, value)| (format!("{prefix}{name}"), value.clone()));
         let env: Vec<(String, String)> = self.env.iter().cloned().chain(passed).collect();
         let streams = Streams {
             stdin: exec.stdin.clone(),

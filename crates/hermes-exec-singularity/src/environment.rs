@@ -2,19 +2,18 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use hermes_exec::environment::{BoxFuture, Close, Environment, Running, Start, StartFailure};
 use hermes_exec_container::{Commands, Exec, Transport as _, path_segment};
 use tokio::io::AsyncReadExt as _;
-use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use crate::client::Client;
 use crate::image;
-use crate::instance::{Instance, Shared};
+use crate::instance::Instance;
 use crate::options::Options;
 use crate::overlays::Overlays;
 use crate::scratch;
@@ -41,16 +40,22 @@ pub async fn open(options: Options) -> Result<SingularityEnvironment, StartFailu
     let image = image::resolved(&options.image, &client, &scratch).await;
     let overlay = overlay(&options, &scratch).map_err(refused)?;
     let warning = warning(&options, &scratch).await;
-    let maker = Maker { client, options, image, overlay };
-    let (machine, home) = maker.make().await?;
-    Ok(SingularityEnvironment {
-        maker,
-        home,
+    let instance = Instance::start(&client, &options, &image, overlay.as_deref()).await?;
+    let instance = Arc::new(instance);
+    let commands = Commands::new(Arc::clone(&instance) as Arc<_>, TEMP);
+    let is_closed = AtomicBool::new(false);
+    // From here on it is stopped if anything fails.
+    let mut environment = SingularityEnvironment {
+        options,
+        overlay,
+        home: None,
         warning,
-        machine: RwLock::new(Arc::new(machine)),
-        making: Mutex::new(()),
-        is_closed: AtomicBool::new(false),
-    })
+        instance,
+        commands,
+        is_closed,
+    };
+    environment.home = first(&environment.instance).await?;
+    Ok(environment)
 }
 
 /// The overlay that the task's files are kept in.
@@ -75,44 +80,12 @@ async fn warning(options: &Options, scratch: &Path) -> Option<String> {
     let folder = scratch.to_owned();
     let used = hermes_task::spawn_blocking(move || scratch::used(&folder)).await.ok()?;
     let gigabytes = used as f64 / 1e9;
-    (gigabytes > options.disk_warning_gb).then(|| {
-        format!("sandboxes take {gigabytes:.0} GB in {}", scratch.display())
-    })
-}
-
-struct Maker {
-    client: Client,
-    options: Options,
-    image: String,
-    overlay: Option<PathBuf>,
-}
-
-/// An instance and what runs in it.
-struct Machine {
-    instance: Shared,
-    commands: Commands,
-}
-
-impl Maker {
-    async fn make(&self) -> Result<(Machine, Option<String>), StartFailure> {
-        let started =
-            Instance::start(&self.client, &self.options, &self.image, self.overlay.as_deref());
-        let instance = Arc::new(started.await?);
-        match first(&instance).await {
-            Ok(home) => {
-                let commands = Commands::new(Arc::clone(&instance) as Arc<_>, TEMP);
-                Ok((Machine { instance, commands }, home))
-            }
-            Err(failure) => {
-                let _ = instance.stop().await;
-                Err(failure)
-            }
-        }
-    }
+    (gigabytes > options.disk_warning_gb)
+        .then(|| format!("sandboxes take {gigabytes:.0} GB in {}", scratch.display()))
 }
 
 /// Runs a first program in an instance, which tells its home folder.
-async fn first(instance: &Shared) -> Result<Option<String>, StartFailure> {
+async fn first(instance: &Arc<Instance>) -> Result<Option<String>, StartFailure> {
     const ASK: &str = r#"printf 'home=%s\n' "$HOME""#;
     let run = async {
         let mut running = instance.exec(Exec::new(["sh", "-c", ASK])).await?;
@@ -134,14 +107,15 @@ async fn first(instance: &Shared) -> Result<Option<String>, StartFailure> {
     Ok(home.starts_with('/').then(|| home.to_owned()))
 }
 
-/// An instance as a machine that runs commands. One that is gone is replaced.
+/// An instance as a machine that runs commands. When the instance is gone, so is this: every start
+/// says so, and [`open`] gives another one.
 pub struct SingularityEnvironment {
-    maker: Maker,
+    options: Options,
+    overlay: Option<PathBuf>,
     home: Option<String>,
     warning: Option<String>,
-    machine: RwLock<Arc<Machine>>,
-    /// Held while a new instance is made.
-    making: Mutex<()>,
+    instance: Arc<Instance>,
+    commands: Commands,
     is_closed: AtomicBool,
 }
 
@@ -154,14 +128,14 @@ impl fmt::Debug for SingularityEnvironment {
 impl SingularityEnvironment {
     /// The name of the instance.
     #[must_use]
-    pub fn name(&self) -> String {
-        self.machine().instance.name.clone()
+    pub fn name(&self) -> &str {
+        &self.instance.name
     }
 
     /// Where what is written in the instance is kept, if it is.
     #[must_use]
     pub fn overlay(&self) -> Option<&Path> {
-        self.maker.overlay.as_deref()
+        self.overlay.as_deref()
     }
 
     /// What the user should hear about the disk, as a sentence.
@@ -170,62 +144,27 @@ impl SingularityEnvironment {
         self.warning.as_deref()
     }
 
-    fn machine(&self) -> Arc<Machine> {
-        Arc::clone(&self.machine.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// An instance that wasn't seen to be gone; a new one if need be.
-    async fn alive(&self) -> Result<Arc<Machine>, StartFailure> {
-        if !self.machine().instance.is_gone() {
-            return Ok(self.machine());
-        }
-        let _making = self.making.lock().await;
-        let machine = self.machine();
-        if !machine.instance.is_gone() {
-            return Ok(machine);
-        }
+    async fn started(&self, mut start: Start) -> Result<Running, StartFailure> {
         if self.is_closed.load(Ordering::Acquire) {
             return Err(StartFailure::new("the instance was given up"));
         }
-        tracing::info!(name = machine.instance.name, "an instance that is gone is replaced");
-        let made = Arc::new(self.maker.make().await?.0);
-        *self.machine.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&made);
-        Ok(made)
-    }
-
-    async fn started(&self, mut start: Start) -> Result<Running, StartFailure> {
+        if let Some(how) = self.instance.gone() {
+            return Err(StartFailure::gone(how));
+        }
         if !start.bare {
             let own = std::mem::take(&mut start.env);
-            start.env = self.maker.options.forward.iter().cloned().chain(own).collect();
+            start.env = self.options.forward.iter().cloned().chain(own).collect();
         }
-        let machine = self.alive().await?;
-        let failure = match machine.commands.start(start).await {
-            Err(failure) if failure.is_gone => failure,
-            started => return started,
-        };
-        // Nothing of it ran, but whoever asked must know that all files are other ones.
-        let why = failure.message;
-        self.alive().await.map_err(|next| StartFailure {
-            message: format!("{why}, and there is no new one: {}", next.message),
-            is_gone: true,
-            ..next
-        })?;
-        Err(StartFailure {
-            is_safe_to_retry: true,
-            ..StartFailure::gone(format!("{why}; there is a new one now"))
-        })
+        self.commands.start(start).await
     }
 
     async fn closed(&self) {
-        // With an instance that is being made.
-        let _making = self.making.lock().await;
         self.is_closed.store(true, Ordering::Release);
-        let machine = self.machine();
-        if timeout(SETTLE, machine.commands.settle()).await.is_err() {
+        if timeout(SETTLE, self.commands.settle()).await.is_err() {
             tracing::debug!("commands are left to the end of their instance");
         }
-        if let Err(why) = machine.instance.stop().await {
-            tracing::warn!(name = machine.instance.name, why, "an instance doesn't stop");
+        if let Err(why) = self.instance.stop().await {
+            tracing::warn!(name = self.instance.name, why, "an instance doesn't stop");
         }
     }
 }
@@ -248,15 +187,11 @@ impl Environment for SingularityEnvironment {
     }
 
     fn initial_cwd(&self) -> &str {
-        self.maker.options.cwd.trim()
+        self.options.cwd.trim()
     }
 
     fn start(&self, start: Start) -> BoxFuture<'_, Result<Running, StartFailure>> {
         Box::pin(self.started(start))
-    }
-
-    fn prepare(&self) -> BoxFuture<'_, Result<(), StartFailure>> {
-        Box::pin(async { self.alive().await.map(drop) })
     }
 
     fn close(&self, _how: Close) -> BoxFuture<'_, ()> {
@@ -270,7 +205,7 @@ impl Drop for SingularityEnvironment {
             return;
         }
         // Nobody gave it up properly, and nobody would find it again.
-        let instance = Arc::clone(&self.machine().instance);
+        let instance = Arc::clone(&self.instance);
         let work = move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             if let Ok(runtime) = runtime {

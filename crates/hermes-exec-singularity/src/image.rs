@@ -45,14 +45,14 @@ async fn built(image: &str, client: &Client, scratch: &Path) -> Result<PathBuf, 
     }
     let temporary = cache.join("tmp");
     std::fs::create_dir_all(&temporary).map_err(|error| error.to_string())?;
-    let client =
-        client.with(&[("APPTAINER_TMPDIR", &*temporary), ("APPTAINER_CACHEDIR", &*cache)]);
+    let client = client.with(&[("APPTAINER_TMPDIR", &*temporary), ("APPTAINER_CACHEDIR", &*cache)]);
     // Whoever else builds it makes the same; the last one stays.
     let partial = cache.join(format!(".{}.sif", unique()));
     let arguments = ["build".as_ref(), partial.as_os_str(), image.as_ref()];
-    let made = client.ask_for(BUILD, &arguments).await.and_then(|_| {
-        std::fs::rename(&partial, &file).map_err(|error| error.to_string())
-    });
+    let made = client
+        .ask_for(BUILD, &arguments)
+        .await
+        .and_then(|_| std::fs::rename(&partial, &file).map_err(|error| error.to_string()));
     if made.is_err() {
         // It may not be there.
         let _ = std::fs::remove_file(&partial);

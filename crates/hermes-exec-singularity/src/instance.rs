@@ -1,8 +1,7 @@
 //! One instance.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use hermes_exec::environment::{BoxFuture, Running, StartFailure};
@@ -51,7 +50,8 @@ pub fn start_args(
 pub(crate) struct Instance {
     client: Client,
     pub(crate) name: String,
-    is_gone: AtomicBool,
+    /// How it was lost, once that was seen.
+    gone: OnceLock<String>,
 }
 
 impl Instance {
@@ -64,7 +64,7 @@ impl Instance {
         let name = format!("hermes_{}", unique().chars().take(12).collect::<String>());
         let arguments = start_args(options, image, overlay, &name);
         let started = client.ask_for(START, &arguments).await;
-        let instance = Self { client: client.clone(), name, is_gone: AtomicBool::new(false) };
+        let instance = Self { client: client.clone(), name, gone: OnceLock::new() };
         if let Err(why) = started {
             // It may have come half way.
             let _ = instance.stop().await;
@@ -73,9 +73,9 @@ impl Instance {
         Ok(instance)
     }
 
-    /// Whether it was seen to be gone.
-    pub(crate) fn is_gone(&self) -> bool {
-        self.is_gone.load(Ordering::Acquire)
+    /// How it was lost, if that was seen.
+    pub(crate) fn gone(&self) -> Option<&str> {
+        self.gone.get().map(String::as_str)
     }
 
     pub(crate) async fn stop(&self) -> Result<(), String> {
@@ -97,8 +97,8 @@ impl Instance {
         if instances.is_some_and(|all| all.iter().any(is_it)) {
             return Fate::Running;
         }
-        self.is_gone.store(true, Ordering::Release);
-        Fate::Gone("the instance has stopped".to_owned())
+        let how = self.gone.get_or_init(|| "the instance has stopped".to_owned());
+        Fate::Gone(how.clone())
     }
 }
 
@@ -113,9 +113,6 @@ impl Transport for Instance {
     }
 }
 
-/// An instance of which several parties know.
-pub(crate) type Shared = Arc<Instance>;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,7 +122,8 @@ mod tests {
     #[test]
     fn arguments() {
         let mount = Mount { host: "/h".into(), container: "/c".into(), read_only: true };
-        let options = Options { mounts: vec![mount], memory_mb: 64, cpu: 2.0, ..Options::default() };
+        let options =
+            Options { mounts: vec![mount], memory_mb: 64, cpu: 2.0, ..Options::default() };
         assert_eq!(
             start_args(&options, "i.sif", Some(Path::new("/o")), "n").join(" "),
             "instance start --containall --no-home --overlay /o --bind /h:/c:ro --memory 64M \

@@ -32,8 +32,7 @@ fn name<'a>(input: &'a Value, key: &str, default: &'a str) -> &'a str {
 fn options(input: &Value) -> Result<Options, String> {
     let id = |key: &str| u32::try_from(input.get(key)?.as_u64()?).ok();
     let user = flag(input, "run_as_host_user", false).then(|| id("uid").zip(id("gid"))).flatten();
-    let wants_cwd =
-        flag(input, "auto_mount_cwd", false) && flag(input, "host_cwd_exists", true);
+    let wants_cwd = flag(input, "auto_mount_cwd", false) && flag(input, "host_cwd_exists", true);
     let host_cwd = input.get("host_cwd").and_then(Value::as_str).map(str::trim);
     let host_cwd = host_cwd.filter(|path| wants_cwd && !path.is_empty()).map(PathBuf::from);
     let none = Map::new();
@@ -103,7 +102,9 @@ pub(crate) fn docker_run_args(input: &Value, expect: &Value) -> Result<(), Strin
                     parts.is_ok_and(|parts| {
                         let names = parts.components();
                         names.clone().count() == 3
-                            && names.into_iter().all(|it| matches!(it, std::path::Component::Normal(_)))
+                            && names
+                                .into_iter()
+                                .all(|it| matches!(it, std::path::Component::Normal(_)))
                     })
                 });
                 value.as_bool() == Some(is_inside)

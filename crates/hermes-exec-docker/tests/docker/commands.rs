@@ -74,7 +74,8 @@ async fn input() {
 async fn errors_apart() {
     by_both(|world, _| async move {
         let machine = world.open().await;
-        let start = Start { errors_apart: true, ..Start::new("echo a; echo b >&2; echo c; exit 6") };
+        let start =
+            Start { errors_apart: true, ..Start::new("echo a; echo b >&2; echo c; exit 6") };
         let mut running = machine.start(start).await;
         let mut errors = String::new();
         running.errors.take().unwrap().read_to_string(&mut errors).await.unwrap();
