@@ -16,6 +16,7 @@ mod registry;
 mod schema;
 mod search;
 mod terminal;
+mod terminal_docker;
 mod terminal_policy;
 mod terminal_tools;
 mod todo;
@@ -49,6 +50,7 @@ const AREAS: &[&[(&str, Binding)]] = &[
     schema::AREA,
     search::AREA,
     terminal::AREA,
+    terminal_docker::AREA,
     terminal_policy::AREA,
     terminal_tools::AREA,
     todo::AREA,

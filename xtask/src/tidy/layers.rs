@@ -29,6 +29,8 @@ const LAYERS: &[&[&str]] = &[
     &["hermes-llm"],
     &["hermes-confine"],
     &["hermes-exec"],
+    &["hermes-exec-container"],
+    &["hermes-exec-docker", "hermes-exec-singularity"],
     &["hermes-fs"],
     &["hermes-environments"],
     &["hermes-processes"],
