@@ -1,0 +1,90 @@
+//! Much of everything.
+
+use std::fs;
+use std::time::Duration;
+
+use hermes_exec::environment::{Environment as _, Exit, Start};
+use pretty_assertions::assert_eq;
+use tokio::io::AsyncReadExt as _;
+use tokio::task::JoinSet;
+
+use crate::host::{Host, on_hosts, output, run};
+
+on_hosts!(two_hundred_at_once, output_is_bounded, bytes_are_kept, a_stuck_reader_is_alone);
+
+async fn two_hundred_at_once(host: &Host) {
+    let ssh = std::sync::Arc::new(host.connect().await);
+    let mut all = JoinSet::new();
+    for number in 0..200 {
+        let ssh = ssh.clone();
+        let script = format!("echo {number}; head -c 20000 /dev/zero; sleep 0.2; exit {number}");
+        #[expect(clippy::disallowed_methods, reason = "a test")]
+        let _ = all.spawn(async move {
+            let (said, exit) = run(&ssh, Start::new(script)).await;
+            assert_eq!(exit, Exit::Code(number));
+            assert_eq!(said.len(), 20_001 + number.to_string().len());
+            assert!(said.starts_with(&format!("{number}\n")));
+        });
+    }
+    while let Some(done) = all.join_next().await {
+        done.unwrap();
+    }
+    host.close(&ssh).await;
+}
+
+/// The most memory that a process has had, in KiB.
+const HIGHEST: &str = "awk '/VmHWM/ { print $2 }'";
+
+async fn output_is_bounded(host: &Host) {
+    let ssh = host.connect().await;
+    let own = || -> u64 {
+        let status = fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    };
+    let before = own();
+    let mut running = ssh.start(Start::new("head -c 100000000 /dev/zero")).await.unwrap();
+    // A reader that comes late.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let (mut count, mut chunk) = (0, vec![0; 30_000]);
+    loop {
+        match running.output.read(&mut chunk).await.unwrap() {
+            0 => break,
+            more => count += more,
+        }
+    }
+    assert_eq!((count, running.handle.wait().await), (100_000_000, Exit::Code(0)));
+    let script =
+        format!("{HIGHEST} /proc/$(awk '/^PPid/ {{ print $2 }}' /proc/$PPID/status)/status");
+    let relay: u64 = output(&ssh, &script).await.trim().parse().unwrap();
+    assert!(relay < 24 * 1024, "{relay} KiB");
+    assert!(own() - before < 24 * 1024, "{} KiB before, {} after", before, own());
+    host.close(&ssh).await;
+}
+
+async fn bytes_are_kept(host: &Host) {
+    let ssh = host.connect().await;
+    let script = "head -c 3000000 /dev/urandom | tee random";
+    let mut running = ssh.start(Start::new(script)).await.unwrap();
+    let mut bytes = Vec::new();
+    running.output.read_to_end(&mut bytes).await.unwrap();
+    assert!(bytes == fs::read(host.home().join("random")).unwrap());
+    host.close(&ssh).await;
+}
+
+async fn a_stuck_reader_is_alone(host: &Host) {
+    let ssh = host.connect().await;
+    let mut stuck = Vec::new();
+    for _ in 0..5 {
+        stuck.push(ssh.start(Start::new("yes")).await.unwrap());
+    }
+    assert_eq!(output(&ssh, "echo on").await, "on\n");
+    let mut noisy = stuck.pop().unwrap();
+    let mut some = vec![0; 5_000_000];
+    noisy.output.read_exact(&mut some).await.unwrap();
+    // Nobody reads any more: it is told as by a pipe.
+    drop(noisy.output);
+    assert_eq!(noisy.handle.wait().await, Exit::Code(141));
+    drop(stuck);
+    host.close(&ssh).await;
+}

@@ -1,0 +1,14 @@
+//! A host behind ssh, from start to end.
+//!
+//! What a host must do is tried on two kinds: a stand-in, where a script takes the place of `ssh`
+//! and runs on this machine what it is told to, and a real server on 127.0.0.1, where there is one.
+//! `HERMES_TEST_SSHD` names the server's program, as unpacked from Debian's package beside that of
+//! nss_wrapper, which makes up the users; `HERMES_TEST_SSH` the client's, if it isn't in `PATH`.
+#![cfg(target_os = "linux")]
+
+mod commands;
+mod ends;
+mod host;
+mod limits;
+mod refusals;
+mod server;
