@@ -16,8 +16,11 @@ use crate::failure::{self, Words};
 use crate::options::{Control, Options};
 use crate::protocol::{Event, Hello, decode};
 
-/// The far side.
-const RELAY: &str = include_str!("relay.pl");
+/// The far side, in the language that nearly every host has.
+const IN_PERL: &str = include_str!("relay.pl");
+
+/// The same in the one that most of the others have.
+const IN_PYTHON: &str = include_str!("relay.py");
 
 /// How long it may take until the relay answers. ssh itself waits for ten seconds for a host.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -48,8 +51,9 @@ pub(crate) async fn connect(
     let mut client = Client { output, input, handle, words, listener, come: BytesMut::new() };
     match timeout(LIMIT, greet(&mut client, &mark)).await {
         Ok(Ok(hello)) => Ok(Connection::over(client, hello, options.name())),
-        Ok(Err(Refusal::NoPerl)) => Err(StartFailure::new(format!(
-            "{} has no perl (with the module POSIX), which commands are run by there: install it",
+        Ok(Err(Refusal::NoLanguage)) => Err(StartFailure::new(format!(
+            "{} has neither perl (with its module POSIX) nor python3, which commands are run by \
+             there: install one",
             options.name()
         ))),
         Ok(Err(Refusal::Ended)) => {
@@ -75,30 +79,46 @@ pub(crate) async fn connect(
 /// What the login shell is told to do, whichever it is: one word in single quotes, without any sign
 /// that one of them takes for its own there (`!` in csh, `\` in fish).
 fn bootstrap(mark: &str) -> String {
-    format!(
-        "exec sh -c 'perl -C0 -MPOSIX -e 1 </dev/null >/dev/null 2>&1 && echo {mark}-perl && \
-         exec perl -C0 -e \"eval <STDIN>\"; echo {mark}-none'"
-    )
+    let quiet = "</dev/null >/dev/null 2>&1";
+    let perl = format!(
+        "perl -C0 -MPOSIX -e 1 {quiet} && echo {mark}-perl && exec perl -C0 -e \"eval <STDIN>\""
+    );
+    // The second is the system's own where there is no other.
+    let [python, own] = ["python3", "/usr/libexec/platform-python"].map(|python| {
+        format!(
+            "{python} -IS -c \"import fcntl\" {quiet} && echo {mark}-python && \
+             exec {python} -IS -c \"exec(input())\""
+        )
+    });
+    format!("exec sh -c '{perl}; {python}; {own}; echo {mark}-none'")
 }
 
-/// The line that perl is given to begin with: it takes the rest, which is of known length.
-fn first_line() -> String {
-    let length = RELAY.len();
-    format!("read(STDIN,my $c,{length})=={length} or exit 9;eval $c;print STDERR $@;exit 9\n")
+/// What an interpreter is given to read: a line that has it take the rest, of known length.
+fn relay(language: &str) -> Option<String> {
+    let in_perl = IN_PERL.len();
+    match language {
+        "perl" => Some(format!(
+            "read(STDIN,my $c,{in_perl})=={in_perl} or exit 9;eval $c;print STDERR $@;exit 9\n\
+             {IN_PERL}"
+        )),
+        "python" => {
+            let length = IN_PYTHON.len();
+            Some(format!("import sys;exec(sys.stdin.read({length}))\n{IN_PYTHON}"))
+        }
+        _ => None,
+    }
 }
 
 enum Refusal {
     /// The client or the login shell has ended.
     Ended,
-    NoPerl,
+    NoLanguage,
 }
 
 async fn greet(client: &mut Client, mark: &str) -> Result<Hello, Refusal> {
     let answer = await_mark(&mut client.output, &mut client.come, mark).await?;
-    if answer != "perl" {
-        return Err(Refusal::NoPerl);
-    }
-    send(&mut client.input, &[first_line().as_bytes(), RELAY.as_bytes()].concat()).await?;
+    let relay = relay(&answer).ok_or(Refusal::NoLanguage)?;
+    send(&mut client.input, relay.as_bytes()).await?;
     loop {
         match decode(&mut client.come) {
             Ok(Some((_, Event::Hello(hello)))) => return Ok(hello),
@@ -174,5 +194,10 @@ mod tests {
         let bootstrap = bootstrap("hermes-0123456789abcdef");
         assert!(!bootstrap.contains(['!', '\\', '$', '`', '\n']));
         assert_eq!(bootstrap.matches('\'').count(), 2);
+    }
+
+    #[test]
+    fn relays_are_as_long_in_characters_as_in_bytes() {
+        assert!(IN_PERL.is_ascii() && IN_PYTHON.is_ascii());
     }
 }

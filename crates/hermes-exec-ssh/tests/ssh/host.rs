@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hermes_exec::environment::{Close, Environment as _, Exit, Running, Start};
+use hermes_exec::program::{Ended, Program};
 use hermes_exec_ssh::{Options, Ssh};
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt as _;
 use tokio::time::sleep;
 
 use crate::server::Server;
+
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// A host of one of the kinds, and what it must not leave behind.
 pub(crate) struct Host {
@@ -28,6 +31,15 @@ macro_rules! on_hosts {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $name() {
                 super::$name(&crate::host::Host::stand_in("sh")).await;
+            })*
+        }
+        mod stand_in_without_perl {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                let host = crate::host::Host::stand_in("sh").without_perl();
+                if host.has_python().await {
+                    super::$name(&host).await;
+                }
             })*
         }
         mod real {
@@ -56,8 +68,7 @@ impl Host {
         );
         let program = folder.path().join("ssh");
         write_program(&program, &script);
-        let path = "/usr/local/bin:/usr/bin:/bin";
-        let env = [("PATH", path), ("HOST_PATH", path)];
+        let env = [("PATH", PATH), ("HOST_PATH", PATH)];
         let env = env.map(|(name, value)| (name.into(), value.into()));
         let options = Options {
             program: program.into(),
@@ -65,6 +76,31 @@ impl Host {
             ..Options::new("tester", "stand-in", env)
         };
         Self { options, folder, server: None }
+    }
+
+    /// The same, where `perl` doesn't work.
+    pub(crate) fn without_perl(mut self) -> Self {
+        let programs = self.folder.path().join("programs");
+        fs::create_dir(&programs).unwrap();
+        write_program(&programs.join("perl"), "#!/bin/sh\nexit 2\n");
+        for (name, value) in &mut self.options.env {
+            if name == "HOST_PATH" {
+                let path = format!("{}:{}", programs.display(), value.display());
+                *value = path.into();
+            }
+        }
+        self
+    }
+
+    /// Whether there is an interpreter for such a host.
+    pub(crate) async fn has_python(&self) -> bool {
+        let env = [("PATH", PATH)];
+        let found = Program::new(["python3", "-IS", "-c", "import fcntl"]).env(env).run().await;
+        let has = found.is_ok_and(|finished| finished.ended == Ended::Exited(0));
+        if !has {
+            println!("skipped: there is no python3");
+        }
+        has
     }
 
     /// A real server, with a user of the given login shell. None, with a line that says so, where

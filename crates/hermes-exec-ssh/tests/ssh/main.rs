@@ -5,6 +5,13 @@
 //! `HERMES_TEST_SSHD` names the server's program, as unpacked from Debian's package beside that of
 //! nss_wrapper, which makes up the users; `HERMES_TEST_SSH` the client's, if it isn't in `PATH`.
 #![cfg(target_os = "linux")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "helpers of tests"
+)]
 
 mod commands;
 mod ends;

@@ -68,7 +68,7 @@ async fn a_login_shell_may_refuse() {
 }
 
 #[tokio::test]
-async fn a_host_needs_perl() {
+async fn a_host_needs_an_interpreter() {
     let mut host = Host::stand_in("sh");
     let bin = host.folder.path().join("bin");
     fs::create_dir(&bin).unwrap();
@@ -81,7 +81,7 @@ async fn a_host_needs_perl() {
         }
     }
     let failure = failure(&host).await;
-    assert!(failure.message.contains("has no perl"), "{failure}");
+    assert!(failure.message.contains("has neither perl"), "{failure}");
 }
 
 #[tokio::test]
