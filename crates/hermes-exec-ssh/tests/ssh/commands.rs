@@ -165,3 +165,17 @@ async fn a_terminal_has_a_size(host: &Host) {
     assert!(plain.handle.resize(Size::default()).is_err());
     host.close(&ssh).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_relay_is_tried() {
+    let parent = "ps -o comm= -p $(awk '/^PPid/ { print $2 }' /proc/$PPID/status)";
+    let host = Host::stand_in("sh");
+    let ssh = host.connect().await;
+    assert_eq!(output(&ssh, parent).await, "perl\n");
+    let host = Host::stand_in("sh").without_perl();
+    if host.has_python().await {
+        let ssh = host.connect().await;
+        let name = output(&ssh, parent).await;
+        assert!(name.starts_with("python"), "{name}");
+    }
+}

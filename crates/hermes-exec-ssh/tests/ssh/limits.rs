@@ -18,7 +18,6 @@ async fn two_hundred_at_once(host: &Host) {
     for number in 0..200 {
         let ssh = ssh.clone();
         let script = format!("echo {number}; head -c 20000 /dev/zero; sleep 0.2; exit {number}");
-        #[expect(clippy::disallowed_methods, reason = "a test")]
         let _ = all.spawn(async move {
             let (said, exit) = run(&ssh, Start::new(script)).await;
             assert_eq!(exit, Exit::Code(number));

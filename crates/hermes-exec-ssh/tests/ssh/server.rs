@@ -50,13 +50,20 @@ impl Server {
         write(&at("groups"), &format!("tester:x:{gid}:\nsshd:x:74:\n"))?;
         let port = free_port();
         let (dir, temp) = (folder.display(), at("temp"));
-        let config = format!(
+        let mut config = format!(
             "Port {port}\nListenAddress 127.0.0.1\nHostKey {dir}/host_key\n\
              AuthorizedKeysFile {dir}/key.pub\nPidFile none\nStrictModes no\nUsePAM no\n\
              PermitRootLogin prohibit-password\nPasswordAuthentication no\n\
              KbdInteractiveAuthentication no\nSetEnv TMPDIR={}\n",
             temp.display()
         );
+        // Newer servers are several programs, which are looked for where they would be installed.
+        for (option, name) in [("SshdSessionPath", "sshd-session"), ("SshdAuthPath", "sshd-auth")] {
+            let program = root.join("usr/lib/openssh").join(name);
+            if program.exists() {
+                config.push_str(&format!("{option} {}\n", program.display()));
+            }
+        }
         write(&at("sshd_config"), &config)?;
         let variables: [(OsString, OsString); 5] = [
             ("PATH".into(), PATH.into()),
