@@ -33,7 +33,8 @@ mod benches {
     use divan::Bencher;
     use hermes_exec::environment::{Close, Environment as _, Exit, Start};
     use hermes_exec::program::{Ended, Program};
-    use hermes_exec_ssh::{Options, Ssh, socket_name};
+    use hermes_exec_policy::choice::ssh_socket_name;
+    use hermes_exec_ssh::{Options, Ssh};
     use tokio::io::AsyncReadExt as _;
     use tokio::runtime::Runtime;
 
@@ -87,7 +88,7 @@ mod benches {
         let Some(host) = Host::start() else { return };
         let options = &host.options;
         let ssh = host.runtime.block_on(Ssh::connect(options.clone())).unwrap();
-        let name = socket_name(&options.user, &options.host, options.port);
+        let name = ssh_socket_name(&options.user, &options.host, options.port);
         let socket = host.folder.path().join("hermes-ssh").join(name);
         let program = plain(options, &socket);
         bencher.bench_local(|| {

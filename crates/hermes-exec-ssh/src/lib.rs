@@ -12,5 +12,4 @@ mod socket;
 mod ssh;
 
 pub use options::Options;
-pub use socket::socket_name;
 pub use ssh::Ssh;

@@ -6,23 +6,10 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as 
 use std::path::{Path, PathBuf};
 
 use hermes_exec::environment::StartFailure;
-use sha2::{Digest as _, Sha256};
 
 /// Bytes that the path of a socket may have: what the systems allow, less a suffix that ssh adds
 /// while it makes the socket.
 const LONGEST: usize = 104 - 1 - 17;
-
-/// The name of the socket for a user, a host and a port.
-///
-/// ```
-/// assert_eq!(hermes_exec_ssh::socket_name("me", "host.example", 22), "1f4c92563970606d.sock");
-/// ```
-#[must_use]
-pub fn socket_name(user: &str, host: &str, port: u16) -> String {
-    let digest = Sha256::digest(format!("{user}@{host}:{port}"));
-    let hex: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    format!("{hex}.sock")
-}
 
 /// The path of the socket, in a folder that only we can use. None where no path is short enough.
 ///

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hermes_exec::environment::{BoxFuture, Close, Environment, Running, Start, StartFailure};
+use hermes_exec_policy::choice::ssh_socket_name;
 use tokio::sync::Mutex;
 
 use crate::connect::{connect, control};
 use crate::connection::Connection;
 use crate::options::{Control, Options};
-use crate::socket::{socket, socket_name};
+use crate::socket::socket;
 
 /// A host behind ssh. Commands of all sessions run over one connection; if it is lost, the next
 /// command makes a new one.
@@ -30,7 +31,7 @@ impl Ssh {
     /// There is no connection, in the words of ssh and with what can be done about it. Nothing ran.
     pub async fn connect(options: Options) -> Result<Self, StartFailure> {
         options.check()?;
-        let name = socket_name(&options.user, &options.host, options.port);
+        let name = ssh_socket_name(&options.user, &options.host, options.port);
         let socket = socket(&options.temp_dir, &name)?;
         let connection = connect_through(&options, socket.as_deref()).await?;
         let hello = &connection.hello;

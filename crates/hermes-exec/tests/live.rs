@@ -1,5 +1,6 @@
 //! Programs that are listened to while they run: streams, ends, terminals, and who is left.
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 use std::path::Path;
 use std::time::Duration;

@@ -33,20 +33,6 @@ impl Program {
     ///
     /// The program could not be started.
     pub fn launch(&self, streams: Streams) -> Result<Running, StartError> {
-        self.launch_by(streams, Command::spawn)
-    }
-
-    /// As [`launch`](Self::launch), with somebody else calling [`Command::spawn`]: from a thread
-    /// that was restricted, for example. Everything about the command is set by then.
-    ///
-    /// # Errors
-    ///
-    /// The program could not be started.
-    pub fn launch_by(
-        &self,
-        streams: Streams,
-        mut spawn: impl FnMut(&mut Command) -> io::Result<Child>,
-    ) -> Result<Running, StartError> {
         let file = self.file()?;
         let refused = |source| StartError::refused(file.clone(), source);
         let mut tries = 0;
@@ -54,7 +40,7 @@ impl Program {
             let mut command = self.command(&file);
             let prepared = Prepared::on(&mut command, &streams).map_err(refused)?;
             own_session(&mut command, streams.terminal.is_some());
-            match spawn(&mut command) {
+            match command.spawn() {
                 Ok(child) => {
                     // The ends that are the program's are closed here with it.
                     drop(command);
