@@ -61,7 +61,17 @@ pub(crate) struct Connection {
     outgoing: Outgoing,
     next: AtomicU32,
     pub(crate) hello: Hello,
-    _tasks: [Tracked<()>; 3],
+    tasks: Mutex<Vec<Tracked<()>>>,
+}
+
+/// Whether a connection can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Condition {
+    Usable,
+    /// It has ended.
+    Ended,
+    /// It is there, and nobody answers.
+    Silent,
 }
 
 struct Shared {
@@ -102,33 +112,33 @@ impl Connection {
             outgoing: Outgoing(sender),
             next: AtomicU32::new(1),
             hello,
-            _tasks: [
+            tasks: Mutex::new(vec![
                 hermes_task::spawn(listen),
                 hermes_task::spawn(speak(input, receiver)),
                 listener,
-            ],
+            ]),
         }
     }
 
     /// Whether a command can be started over it. One that was silent for some time is asked.
-    pub(crate) async fn is_usable(&self) -> bool {
+    pub(crate) async fn condition(&self) -> Condition {
         if self.shared.commands().is_none() {
-            return false;
+            return Condition::Ended;
         }
         let heard = *self.shared.heard.lock().unwrap_or_else(PoisonError::into_inner);
         if heard.elapsed() < FRESH {
-            return true;
+            return Condition::Usable;
         }
         let mut pongs = self.shared.pongs.subscribe();
         let mut ended = self.shared.has_ended.subscribe();
         self.outgoing.say(0, &Request::Ping);
         let answer = async {
             tokio::select! {
-                answer = pongs.changed() => answer.is_ok(),
-                _ = ended.wait_for(|has_ended| *has_ended) => false,
+                _ = pongs.changed() => Condition::Usable,
+                _ = ended.wait_for(|has_ended| *has_ended) => Condition::Ended,
             }
         };
-        timeout(ANSWER, answer).await.unwrap_or(false)
+        timeout(ANSWER, answer).await.unwrap_or(Condition::Silent)
     }
 
     /// Starts a shell.
@@ -202,8 +212,9 @@ impl Connection {
         let mut ended = self.shared.has_ended.subscribe();
         self.outgoing.say(0, &Request::Quit);
         Box::pin(async move {
-            // If it doesn't, the end of the connection makes it.
             let _ = timeout(QUIT, ended.wait_for(|has_ended| *has_ended)).await;
+            // If it doesn't, the end of the connection makes it: the client ends with its listener.
+            drop(std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner)));
         })
     }
 }

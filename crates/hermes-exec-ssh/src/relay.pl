@@ -17,13 +17,17 @@ my $GRACE = 1;
 # Seconds after the last signal before what is still there is given up.
 my $GIVE_UP = 3;
 
+# Seconds by a clock that nobody sets.
+my $ticks = POSIX::sysconf(POSIX::_SC_CLK_TCK());
+sub now { return (POSIX::times())[0] / $ticks }
+
 my ($in, $out, $told) = ('', '', '');
 # Commands by number.
 my %commands;
 # Commands by the number of their keeper's process.
 my %keepers;
 my $lost = 0;
-my $heard = time;
+my $heard = now();
 my $turn = 0;
 my ($system, $machine) = (POSIX::uname())[0, 4];
 my $is_linux = $system eq 'Linux';
@@ -329,6 +333,8 @@ sub end_some {
             next;
         }
         my @new = grep { !$kill->{told}{$_}++ } @running;
+        # The shell's group at once: a shell that outlives its children would talk about it.
+        kill 'TERM', -$c->{shell} if $c->{shell} && grep { $_ == $c->{shell} } @new;
         kill 'TERM', @new;
         kill 'CONT', @new;
     }
@@ -338,10 +344,6 @@ sub end_some {
     return 0 if !grep { $_->{kill} } values %commands;
     return $next_look - now();
 }
-
-# Seconds, with fractions where perl can tell.
-my $has_fine_time = eval { require Time::HiRes; 1 };
-sub now { return $has_fine_time ? Time::HiRes::time() : time }
 
 sub lose {
     return if $lost;
@@ -523,7 +525,7 @@ while (!$lost || grep { $_->{kill} } values %commands) {
     ($r, $w) = ('', '') if $ready < 0;
     if (!$lost && vec $r, $stdin, 1) {
         my $count = sysread STDIN, $in, 4 * $CHUNK, length $in;
-        if ($count) { $heard = time }
+        if ($count) { $heard = now() }
         elsif (defined $count || $! != EAGAIN && $! != EINTR) { lose() }
     }
     while (length $in >= 9) {
@@ -533,7 +535,7 @@ while (!$lost || grep { $_->{kill} } values %commands) {
         substr($in, 0, 9 + $length) = '';
         handle($type, $id, $body);
     }
-    lose() if time - $heard > $SILENCE;
+    lose() if now() - $heard > $SILENCE;
     # Each begins with another one, so that the first doesn't take all the room.
     $turn++;
     my %is_ready;

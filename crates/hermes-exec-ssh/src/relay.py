@@ -11,10 +11,10 @@ received, told = bytearray(), bytearray()
 out = bytearray()
 commands, keepers = {}, {}
 lost = False
-heard = time.time()
+clock = time.monotonic
+heard = clock()
 turn = 0
 is_linux = sys.platform.startswith('linux')
-clock = time.monotonic
 
 try:
     import ctypes
@@ -326,6 +326,8 @@ def end_some():
         else:
             new = [pid for pid in running if pid not in kill['told']]
             kill['told'].update(new)
+            # The shell's group at once: a shell that outlives its children would talk about it.
+            send_signal(signal.SIGTERM, [-c.shell] if c.shell in new else [])
             send_signal(signal.SIGTERM, new)
             send_signal(signal.SIGCONT, new)
     pause = min(pause * 1.3, 0.1)
@@ -556,7 +558,7 @@ while not lost or any(c.kill for c in commands.values()):
     if 0 in readable:
         try:
             chunk = os.read(0, 4 * CHUNK)
-            heard = time.time()
+            heard = clock()
             received += chunk
             if not chunk:
                 lose()
@@ -588,7 +590,7 @@ while not lost or any(c.kill for c in commands.values()):
         handle(kind, number, bytes(received[at + 9:at + 9 + length]))
         at += 9 + length
     del received[:at]
-    if time.time() - heard > SILENCE:
+    if clock() - heard > SILENCE:
         lose()
     if tell_read in readable:
         listen_to_keepers()

@@ -1,6 +1,6 @@
 //! A host as an environment.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,7 +9,7 @@ use hermes_exec_policy::choice::ssh_socket_name;
 use tokio::sync::Mutex;
 
 use crate::connect::{connect, control};
-use crate::connection::Connection;
+use crate::connection::{Condition, Connection};
 use crate::options::{Control, Options};
 use crate::socket::socket;
 
@@ -51,10 +51,13 @@ impl Ssh {
         if self.is_closed.load(Ordering::Acquire) {
             return Err(StartFailure::gone(format!("{} was given up", self.identity())));
         }
-        if let Some(connection) = &*connection
-            && connection.is_usable().await
-        {
-            return Ok(connection.clone());
+        if let Some(last) = &*connection {
+            match last.condition().await {
+                Condition::Usable => return Ok(last.clone()),
+                Condition::Ended => {}
+                // What is shared with others doesn't work for them either.
+                Condition::Silent => reset(&self.options, self.socket.as_deref()).await,
+            }
         }
         *connection = None;
         let new = Arc::new(connect_through(&self.options, self.socket.as_deref()).await?);
@@ -67,7 +70,7 @@ impl Ssh {
 /// ended and left aside.
 async fn connect_through(
     options: &Options,
-    socket: Option<&std::path::Path>,
+    socket: Option<&Path>,
 ) -> Result<Connection, StartFailure> {
     let Some(socket) = socket else { return connect(options, Control::None).await };
     let was_shared = socket.exists();
@@ -75,11 +78,18 @@ async fn connect_through(
         Err(failure) if was_shared && failure.is_safe_to_retry => failure,
         connected => return connected,
     };
-    control(options, socket, "exit").await;
-    // Of somebody who was killed; else it is gone.
-    let _ = std::fs::remove_file(socket);
+    reset(options, Some(socket)).await;
     tracing::debug!(%failure, "the shared connection didn't answer");
     connect(options, Control::Shared(socket)).await
+}
+
+/// Ends the shared connection at once.
+async fn reset(options: &Options, socket: Option<&Path>) {
+    if let Some(socket) = socket {
+        control(options, socket, "exit").await;
+        // Where nobody answered it is still there.
+        let _ = std::fs::remove_file(socket);
+    }
 }
 
 impl Environment for Ssh {

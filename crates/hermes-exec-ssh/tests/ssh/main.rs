@@ -19,6 +19,7 @@ mod host;
 mod limits;
 mod refusals;
 mod server;
+mod sessions;
 
 /// Says what is skipped, once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -24,7 +24,7 @@ fn odd_shell(host: &Host) {
         r#"#!/bin/bash
 echo "welcome; a greeting without an end of line"; printf 'hermes- none perl'
 [ "$1" = -c ] && [ $# = 2 ] || exit 99
-pattern="^exec sh -c '[-A-Za-z0-9 <>/&;\"]*'\$"
+pattern="^exec sh -c '[-A-Za-z0-9 <>/&;()\"]*'\$"
 [[ $2 =~ $pattern ]] || { echo "odd-shell: can't read this: $2" >&2; exit 98; }
 text=${2#*\'}
 exec sh -c "${text%\'}"
