@@ -98,7 +98,7 @@ async fn the_shell_ends_before_its_children(host: &Host) {
     // All that it wrote has come by then.
     let mut zeros = vec![1; 60_000];
     running.output.read_exact(&mut zeros).await.unwrap();
-    assert_eq!(sleepers(&seconds), 1);
+    await_sleepers(&seconds, 1).await;
     running.handle.terminate(Duration::from_secs(1)).await;
     assert_eq!(sleepers(&seconds), 0);
     assert_eq!(running.output.read(&mut zeros).await.unwrap(), 0);

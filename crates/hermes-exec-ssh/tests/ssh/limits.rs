@@ -3,14 +3,21 @@
 use std::fs;
 use std::time::Duration;
 
-use hermes_exec::environment::{Environment as _, Exit, Start};
+use hermes_exec::environment::{Environment as _, Exit, Start, Stdin};
+use hermes_exec_ssh::Ssh;
 use pretty_assertions::assert_eq;
 use tokio::io::AsyncReadExt as _;
 use tokio::task::JoinSet;
 
-use crate::host::{Host, on_hosts, output, run};
+use crate::host::{Host, await_sleepers, on_hosts, output, run, unique_sleep};
 
-on_hosts!(two_hundred_at_once, output_is_bounded, bytes_are_kept, a_stuck_reader_is_alone);
+on_hosts!(
+    two_hundred_at_once,
+    many_come_and_go,
+    output_is_bounded,
+    bytes_are_kept,
+    a_stuck_reader_is_alone,
+);
 
 async fn two_hundred_at_once(host: &Host) {
     let ssh = std::sync::Arc::new(host.connect().await);
@@ -28,6 +35,60 @@ async fn two_hundred_at_once(host: &Host) {
     while let Some(done) = all.join_next().await {
         done.unwrap();
     }
+    host.close(&ssh).await;
+}
+
+/// What the relay holds: open files, children, and files of scripts.
+async fn holdings(ssh: &Ssh) -> String {
+    let script = "relay=$(awk '/^PPid/ { print $2 }' /proc/$PPID/status)\n\
+                  ls /proc/$relay/fd | wc -l; ps -A -o ppid= | grep -cw $relay; ls $TMPDIR/*/ | wc -l";
+    output(ssh, script).await
+}
+
+async fn many_come_and_go(host: &Host) {
+    let ssh = std::sync::Arc::new(host.connect().await);
+    let before = holdings(&ssh).await;
+    let seconds = unique_sleep();
+    for round in 0..6 {
+        let mut all = JoinSet::new();
+        for number in 0..50 {
+            let (ssh, seconds) = (ssh.clone(), seconds.clone());
+            all.spawn(async move {
+                let script =
+                    format!("yes | head -c 100000 & setsid sleep {seconds} & sleep 0.0{number}");
+                let stdin = Stdin::Bytes(vec![b'x'; 1000 * number]);
+                let start = ssh.start(Start { stdin, ..Start::new(script) });
+                let pause = Duration::from_millis((number * 7 % 40) as u64);
+                match (number + round) % 4 {
+                    // Given up while it starts, or while it runs.
+                    0 => drop(tokio::time::timeout(pause, start).await),
+                    1 => {
+                        let running = start.await.unwrap();
+                        tokio::time::sleep(pause).await;
+                        drop(running);
+                    }
+                    2 => start.await.unwrap().handle.terminate(pause).await,
+                    _ => {
+                        let running = start.await.unwrap();
+                        assert_eq!(running.handle.wait().await, Exit::Code(0));
+                    }
+                }
+            });
+        }
+        while let Some(done) = all.join_next().await {
+            done.unwrap();
+        }
+    }
+    await_sleepers(&seconds, 0).await;
+    let mut after = String::new();
+    for _ in 0..200 {
+        after = holdings(&ssh).await;
+        if after == before {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(after, before);
     host.close(&ssh).await;
 }
 
