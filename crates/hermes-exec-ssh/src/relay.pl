@@ -276,7 +276,7 @@ sub run {
     %ENV = () if $how->{b};
     # Files that shells read at their start, whatever they are started for.
     delete @ENV{qw(BASH_ENV ENV)};
-    $ENV{TERM} = 'xterm-256color' if $how->{t} && !$how->{b};
+    $ENV{TERM} = 'xterm-256color' if $how->{t};
     for (@$env, $mark) { $ENV{$1} = $2 if /^([^=]+)=(.*)\z/s }
     my $quoted = $file;
     $quoted =~ s/'/'\\''/g;

@@ -275,7 +275,7 @@ def run(how, env, mark, file, theirs):
     variables = {} if 'b' in how else dict(os.environb)
     for name in (b'BASH_ENV', b'ENV'):
         variables.pop(name, None)
-    if 't' in how and 'b' not in how:
+    if 't' in how:
         variables[b'TERM'] = b'xterm-256color'
     for entry in env + ([mark] if mark else []):
         name, _, value = entry.partition(b'=')

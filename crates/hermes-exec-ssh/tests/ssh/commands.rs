@@ -62,6 +62,10 @@ async fn the_environment_is_as_asked(host: &Host) {
     assert_eq!(run(&ssh, Start { bare: true, ..start }).await.0, "1\n'=\u{e9}|/x|");
     let bad = Start { env: vec![("A=B".to_owned(), String::new())], ..Start::new("true") };
     assert!(!ssh.start(bad).await.unwrap_err().is_safe_to_retry);
+    let long = vec![("LONG".to_owned(), "x".repeat(200_000))];
+    let failure = ssh.start(Start { env: long, ..Start::new("true") }).await.unwrap_err();
+    assert!(failure.message.contains("can't be started"), "{failure}");
+    assert!(!failure.is_safe_to_retry);
     let startup = host.home().join("startup");
     fs::write(&startup, "echo startup\n").unwrap();
     let path = startup.display();
@@ -141,12 +145,15 @@ async fn input_is_given_or_not(host: &Host) {
 async fn a_terminal_has_a_size(host: &Host) {
     let ssh = host.connect().await;
     let script =
-        "tty -s && stty size; read -r line; echo got $line; stty size; echo err >&2; exit 5";
+        "tty -s && stty size; echo $TERM; read -r line; echo got $line; stty size; echo err >&2; exit 5";
     let start = Start { terminal: Some(Size { rows: 24, cols: 81 }), ..Start::new(script) };
     let mut running = ssh.start(start).await.unwrap();
     let mut first = [0; 7];
     running.output.read_exact(&mut first).await.unwrap();
     assert_eq!(&first, b"24 81\r\n");
+    let mut kind = [0; 16];
+    running.output.read_exact(&mut kind).await.unwrap();
+    assert_eq!(&kind, b"xterm-256color\r\n");
     running.handle.resize(Size { rows: 50, cols: 132 }).unwrap();
     running.stdin.as_mut().unwrap().write_all(b"a word\n").await.unwrap();
     let (said, exit) = finish(running).await;
