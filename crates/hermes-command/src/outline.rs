@@ -312,7 +312,8 @@ mod tests {
         for script in &outline.scripts {
             for part in &script.parts {
                 if let Part::Command(command) = part {
-                    spans.extend(command.words.first().map(|it| &text[it.span.clone()]));
+                    spans
+                        .extend(command.words.first().map(|it| text.get(it.span.clone()).unwrap()));
                 }
             }
         }

@@ -6,17 +6,19 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use hermes_exec::environment::{Close, StartFailure};
+use hermes_exec::local::Confine;
 use hermes_exec::session::{Initial, Session};
 use hermes_exec_policy::child_env::{
     Blocklist, ChildEnv, HomeRule, Passthrough, Request as EnvRequest, SESSION_VARIABLES,
     SessionVars,
 };
 use hermes_exec_policy::config::cwd::Wanted;
-use hermes_exec_policy::config::{Backend, TerminalConfig, TerminalConfigError};
+use hermes_exec_policy::config::{Backend, SandboxMode, TerminalConfig, TerminalConfigError};
 use hermes_registry::{CallIds, Settings};
 use hermes_task::Tracked;
 
-use crate::factory::{Factory, Local, Request};
+use crate::confine::Confined;
+use crate::factory::{self, Factory, Request};
 use crate::folders::{self, Folders};
 use crate::lease::{Entry, Lease};
 use crate::overrides::Overrides;
@@ -43,7 +45,9 @@ pub struct Setup {
     pub program_dir: Option<PathBuf>,
     /// Whether several people's sessions live in the program.
     pub is_multi_session: bool,
-    /// Makers of environments beside [`Local`], which is asked last.
+    /// The program `bwrap`, for the sandbox of this machine, if it is installed and wanted.
+    pub bubblewrap: Option<PathBuf>,
+    /// Makers of environments on other machines.
     pub factories: Vec<Arc<dyn Factory>>,
 }
 
@@ -57,6 +61,7 @@ impl Setup {
             blocklist: Arc::default(),
             program_dir: None,
             is_multi_session: false,
+            bubblewrap: None,
             factories: Vec::new(),
         }
     }
@@ -68,6 +73,8 @@ pub struct Environments {
     folders: Folders,
     overrides: Mutex<HashMap<String, Overrides>>,
     passthrough: Passthrough,
+    /// The sandbox of this machine, once the configuration is known to want one.
+    confine: OnceLock<Option<Arc<Confined>>>,
     slots: Mutex<HashMap<String, Arc<Slot>>>,
     reaper: OnceLock<Tracked<()>>,
     pub(crate) files: Mutex<HashMap<String, Arc<dyn hermes_fs::FileBackend>>>,
@@ -76,11 +83,11 @@ pub struct Environments {
 impl Environments {
     /// Environments that are made when they are needed.
     #[must_use]
-    pub fn new(mut setup: Setup) -> Arc<Self> {
-        setup.factories.push(Arc::new(Local::default()));
+    pub fn new(setup: Setup) -> Arc<Self> {
         let configured = TerminalConfig::of(&setup.settings, &setup.process_dir);
         let passthrough = configured.map(|it| it.env_passthrough).unwrap_or_default();
         Arc::new(Self {
+            confine: OnceLock::new(),
             passthrough: Passthrough::new(Arc::clone(&setup.blocklist), passthrough),
             setup,
             folders: Folders::default(),
@@ -238,14 +245,6 @@ impl Environments {
     async fn make(&self, ids: &CallIds, key: &str) -> Result<Session, StartFailure> {
         let settings = self.settings_of(ids);
         let config = self.config_of(ids).map_err(|error| StartFailure::new(error.to_string()))?;
-        let factory = self.setup.factories.iter().find(|it| it.makes(&config.backend));
-        let Some(factory) = factory else {
-            let name = config.backend.name();
-            return Err(StartFailure::new(format!(
-                "terminal.backend is `{name}`, which this program can't use: it doesn't exist or \
-                 isn't compiled in (`hermes features` tells)"
-            )));
-        };
         let initial = self.initial(&config);
         let passed =
             self.passthrough.names(&ids.session).into_iter().filter_map(|name| {
@@ -259,7 +258,36 @@ impl Environments {
             config,
             settings,
         };
+        if matches!(request.config.backend, Backend::Local(_)) {
+            let confine = self.confined(&request.config).map(|it| it as Arc<dyn Confine>);
+            return Ok(Session::new(factory::local(request, confine), initial));
+        }
+        let backend = &request.config.backend;
+        let factory = self.setup.factories.iter().find(|it| it.makes(backend));
+        let Some(factory) = factory else {
+            let name = backend.name();
+            return Err(StartFailure::new(format!(
+                "terminal.backend is `{name}`, which this program can't use: it doesn't exist or \
+                 isn't compiled in (`hermes features` tells)"
+            )));
+        };
         Ok(Session::new(factory.make(request).await?, initial))
+    }
+
+    /// The sandbox around commands of this machine, if one is configured.
+    pub fn confined(&self, config: &TerminalConfig) -> Option<Arc<Confined>> {
+        let make = || {
+            let is_wanted = config.sandbox.mode != SandboxMode::Off;
+            let home = self.setup.settings.home();
+            is_wanted.then(|| {
+                let sandbox = config.sandbox.clone();
+                let confined =
+                    Confined::new(sandbox, self.temp_dir(), self.setup.bubblewrap.clone());
+                let secrets = [".env", "auth.json"].map(|name| home.join(name));
+                Arc::new(confined.hiding(secrets))
+            })
+        };
+        self.confine.get_or_init(make).clone()
     }
 
     fn initial(&self, config: &TerminalConfig) -> Initial {

@@ -38,27 +38,13 @@ pub trait Factory: Send + Sync {
 }
 
 /// This machine.
-#[derive(Clone, Default)]
-pub struct Local {
-    /// Restrictions of its commands.
-    pub confine: Option<Arc<dyn Confine>>,
-}
-
-impl Factory for Local {
-    fn makes(&self, backend: &Backend) -> bool {
-        matches!(backend, Backend::Local(_))
-    }
-
-    fn make(&self, request: Request) -> BoxFuture<'_, Result<Arc<dyn Environment>, StartFailure>> {
-        let home = request.env.iter().find(|(name, _)| name == "HOME");
-        let local = hermes_exec::local::Local::new(Options {
-            cwd: PathBuf::from(&request.config.cwd),
-            temp_dir: request.temp_dir,
-            home: home.map(|(_, value)| value.clone()),
-            env: request.env,
-            confine: self.confine.clone(),
-        });
-        let local: Arc<dyn Environment> = Arc::new(local);
-        Box::pin(std::future::ready(Ok(local)))
-    }
+pub(crate) fn local(request: Request, confine: Option<Arc<dyn Confine>>) -> Arc<dyn Environment> {
+    let home = request.env.iter().find(|(name, _)| name == "HOME");
+    Arc::new(hermes_exec::local::Local::new(Options {
+        cwd: PathBuf::from(&request.config.cwd),
+        temp_dir: request.temp_dir,
+        home: home.map(|(_, value)| value.clone()),
+        env: request.env,
+        confine,
+    }))
 }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod confine;
 mod environments;
 mod factory;
 mod files;
@@ -8,7 +9,8 @@ mod lease;
 mod overrides;
 mod reaper;
 
+pub use confine::Confined;
 pub use environments::{Environments, Setup};
-pub use factory::{Factory, Local, Request};
+pub use factory::{Factory, Request};
 pub use lease::Lease;
 pub use overrides::Overrides;

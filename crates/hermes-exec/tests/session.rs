@@ -190,6 +190,10 @@ async fn folders() {
     assert_eq!((text.trim(), cwd.as_deref()), (&*machine.home(), Some(&*machine.home())));
     let (_, _, cwd) = machine.run_in("/", "mkdir -p ~/'a b'/c; cd ~/'a b'/c; echo $PWD").await;
     assert_eq!(cwd, Some(format!("{}/a b/c", machine.home())));
+    for (command, has_moved) in [("true", false), ("cd bin; cd ..", false), ("cd /", true)] {
+        let (_, finished) = machine.finish(Foreground::new(command, "/usr")).await;
+        assert_eq!(finished.has_moved, has_moved, "{command}");
+    }
     let (text, _, _) = machine.run_in("/usr", "echo $PWD").await;
     assert_eq!(text, "/usr\n");
 }

@@ -1,6 +1,7 @@
 //! Commands whose output may be a list of the environment.
 
 use hermes_command::outline::{Command, Part, Word, outline};
+use hermes_command::{Ctx, classify};
 
 use crate::program::{Program, after_options, is_assignment, program};
 
@@ -19,6 +20,16 @@ const MOST: usize = 256 * 1024;
 #[must_use]
 pub fn is_env_dump(command: &str) -> bool {
     if command.len() > MOST {
+        return true;
+    }
+    // What is run by another command: `bash -c env`.
+    let nowhere = Ctx {
+        cwd: "/".to_owned(),
+        home: "/root".to_owned(),
+        hermes_home: "/root/.hermes".to_owned(),
+        env: Vec::new(),
+    };
+    if classify(command, &nowhere).env_dump {
         return true;
     }
     let outline = outline(command);
@@ -85,6 +96,7 @@ mod tests {
             "if true; then env; fi",
             "cat /proc/self/environ",
             "timeout 5 env",
+            "bash -c env",
         ] {
             assert!(is_env_dump(command), "{command}");
         }

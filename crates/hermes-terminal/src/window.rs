@@ -154,7 +154,7 @@ pub(crate) fn render(parts: &Parts<'_>, limit: usize, suffix: &str, spill: Optio
         (head, tail, output)
     };
     // Half a note, or nothing but a note, tells less than the end of the output.
-    if limit < LEAST_WITH_NOTE || longest > room / 2 {
+    if limit < LEAST_WITH_NOTE || longest > room / 3 * 2 {
         let (_, tail, output) = cut(0, room);
         return Output { text: [tail, suffix].concat(), ..output };
     }

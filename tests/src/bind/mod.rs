@@ -15,6 +15,8 @@ mod paths;
 mod registry;
 mod schema;
 mod search;
+mod terminal;
+mod terminal_policy;
 mod todo;
 mod toolsets;
 mod turn;
@@ -45,6 +47,8 @@ const AREAS: &[&[(&str, Binding)]] = &[
     registry::AREA,
     schema::AREA,
     search::AREA,
+    terminal::AREA,
+    terminal_policy::AREA,
     todo::AREA,
     toolsets::AREA,
     turn::AREA,

@@ -9,7 +9,7 @@ use crate::project::Project;
 
 /// The workspace's packages from the bottom up. A package depends on packages of lower layers
 /// only, for its tests too: a tool crate whose tests linked the facade would be linked twice.
-const LAYERS: [&[&str]; 24] = [
+const LAYERS: &[&[&str]] = &[
     &["hermes-registry", "hermes-command"],
     &[
         "hermes-schema",
@@ -27,10 +27,12 @@ const LAYERS: [&[&str]; 24] = [
     &["hermes-net"],
     &["hermes-store"],
     &["hermes-llm"],
+    &["hermes-confine"],
     &["hermes-exec"],
     &["hermes-exec-ssh"],
     &["hermes-fs"],
     &["hermes-environments"],
+    &["hermes-processes"],
     &["hermes-file-state"],
     &["hermes-lsp"],
     &["hermes-hooks"],

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use hermes_registry::Tool;
+use hermes_toolsets::credentials::{Category, Credentials};
 
 use super::names;
 
@@ -40,9 +41,26 @@ impl Blocklist {
     pub fn new<S: AsRef<str>>(extra_names: impl IntoIterator<Item = S>) -> Self {
         let known = [names::PROVIDERS, names::TOOLS, names::MESSAGING, names::OWN, names::NEVER];
         let known = known.into_iter().flatten().map(|name| (*name).to_owned());
-        let extra = extra_names.into_iter().map(|name| name.as_ref().trim().to_ascii_uppercase());
-        let extra = extra.filter(|name| !name.is_empty() && !KEPT.contains(&name.as_str()));
-        Self { names: known.chain(extra).collect() }
+        let mut made = Self { names: known.collect() };
+        made.extend(extra_names);
+        made
+    }
+
+    /// The same with what providers, tools and platforms declare in the catalogue of credentials,
+    /// plugins among them. What skills use isn't this program's.
+    #[must_use]
+    pub fn with_credentials(mut self, credentials: &Credentials) -> Self {
+        let is_ours = |category| {
+            matches!(category, Category::Provider | Category::Tool | Category::Messaging)
+        };
+        let ours = credentials.iter().filter(|meta| is_ours(meta.category));
+        self.extend(ours.map(|meta| &meta.name));
+        self
+    }
+
+    fn extend<S: AsRef<str>>(&mut self, names: impl IntoIterator<Item = S>) {
+        let names = names.into_iter().map(|name| name.as_ref().trim().to_ascii_uppercase());
+        self.names.extend(names.filter(|name| !name.is_empty() && !KEPT.contains(&name.as_str())));
     }
 
     /// The names known beforehand and every variable that one of these tools declares.

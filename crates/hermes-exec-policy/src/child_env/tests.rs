@@ -188,6 +188,16 @@ fn names_declared_by_tools_are_blocked_but_for_what_is_kept() {
 }
 
 #[test]
+fn no_key_of_the_catalogue_is_missing() {
+    let known = Blocklist::default();
+    let mut credentials = hermes_toolsets::credentials::Credentials::builtin();
+    assert_eq!(known.clone().with_credentials(&credentials).len(), known.len());
+    assert!(!known.contains("NOTION_API_KEY"));
+    credentials.add(hermes_toolsets::credentials::provider_env("NEW_PROVIDER_API_KEY", None));
+    assert!(known.with_credentials(&credentials).contains("NEW_PROVIDER_API_KEY"));
+}
+
+#[test]
 fn passthrough_is_per_session_and_unlocks_nothing() {
     let blocklist = Arc::new(Blocklist::new(["TOOL_KEY"]));
     let passthrough = Passthrough::new(blocklist, [" MINE ", "OPENAI_API_KEY"]);

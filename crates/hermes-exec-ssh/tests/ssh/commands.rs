@@ -144,8 +144,7 @@ async fn input_is_given_or_not(host: &Host) {
 
 async fn a_terminal_has_a_size(host: &Host) {
     let ssh = host.connect().await;
-    let script =
-        "tty -s && stty size; echo $TERM; read -r line; echo got $line; stty size; echo err >&2; exit 5";
+    let script = "tty -s && stty size; echo $TERM; read -r line; echo got $line; stty size; echo err >&2; exit 5";
     let start = Start { terminal: Some(Size { rows: 24, cols: 81 }), ..Start::new(script) };
     let mut running = ssh.start(start).await.unwrap();
     let mut first = [0; 7];

@@ -2,6 +2,7 @@
 
 mod exit;
 mod handle;
+mod stranger;
 mod streams;
 mod terminal;
 mod tree;
@@ -12,6 +13,7 @@ use std::process::{Child, Command};
 
 use self::exit::ExitWatch;
 use self::handle::LiveHandle;
+pub use self::stranger::Stranger;
 use self::streams::Prepared;
 pub use self::streams::Streams;
 use super::{BUSY_PAUSE, Program, StartError, is_busy};

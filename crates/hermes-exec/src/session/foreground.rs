@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::Session;
 use super::marker::Marked;
 use super::slots::Slot;
-use super::wrapper::{NOT_ENTERED, Report, SAME, Save, WHOLE, Wrapper};
+use super::wrapper::{NOT_ENTERED, Report, SAME, STAYED, Save, WHOLE, Wrapper};
 use crate::environment::{Dialect, Exit, Running, Start, StartFailure, Stdin};
 
 /// How long the start-up files of a session may take.
@@ -65,6 +65,8 @@ pub struct Finished {
     /// The folder that it ended in, without links; none when it could not tell: it was killed, or
     /// replaced its shell by another program.
     pub cwd: Option<String>,
+    /// Whether that is another folder than the one that it started in.
+    pub has_moved: bool,
     /// Whether the folder that it was to start in could be entered. If not, nothing ran.
     pub is_entered: bool,
 }
@@ -144,16 +146,19 @@ impl Session {
                 (ended, marked.end(output))
             }
         };
-        let Some((how, cwd)) = report.as_deref().and_then(|report| report.split_at_checked(1))
+        let mut finished = Finished { ended, cwd: None, has_moved: false, is_entered: true };
+        let Some((how, cwd)) = report.as_deref().and_then(|report| report.split_at_checked(2))
         else {
-            return Ok(Finished { ended, cwd: None, is_entered: true });
+            return Ok(finished);
         };
         if how == NOT_ENTERED {
-            return Ok(Finished { ended, cwd: None, is_entered: false });
+            finished.is_entered = false;
+            return Ok(finished);
         }
-        self.slots().adopt(next, how != SAME);
-        let cwd = (cwd.starts_with('/')).then(|| cwd.to_owned());
-        Ok(Finished { ended, cwd, is_entered: true })
+        self.slots().adopt(next, !how.starts_with(SAME));
+        finished.has_moved = !how.ends_with(STAYED);
+        finished.cwd = cwd.starts_with('/').then(|| cwd.to_owned());
+        Ok(finished)
     }
 
     /// The report in a file, if the state that it speaks of is whole; whether that is another one

@@ -39,7 +39,10 @@ pub(super) enum Report {
 }
 
 /// Said in a report when the folder could not be entered.
-pub(super) const NOT_ENTERED: &str = "n";
+pub(super) const NOT_ENTERED: &str = "n-";
+
+/// Said second in a report when the command ended in the folder that it started in.
+pub(super) const STAYED: &str = "-";
 
 /// Said in a report when the state is another one than before.
 pub(super) const CHANGED: &str = "c";
@@ -73,7 +76,7 @@ impl Wrapper<'_> {
             Some(save) => format!("{{ {}; builtin exit 126; }}", save.report.say(NOT_ENTERED)),
             None => "builtin exit 126".to_owned(),
         };
-        script.push_str(&format!("builtin cd -- {cwd} || {not_entered}\n"));
+        script.push_str(&format!("builtin cd -P -- {cwd} || {not_entered}\n__hermes_from=$PWD\n"));
         if self.save.is_some() {
             script.push_str("builtin trap __hermes_end EXIT\n");
             if sets_exit_trap(self.command) {
@@ -108,7 +111,7 @@ __hermes_end() {{
     builtin set +aefnuvx +o posix
     builtin trap - DEBUG ERR RETURN EXIT
     builtin unset -f __hermes_end $__hermes_traps
-    builtin export -n __hermes_{{code,exit,command,set,shopt,how}} {own}
+    builtin export -n __hermes_{{code,exit,command,set,shopt,how,from}} {own}
     {{
       builtin export -p; builtin declare -f; builtin alias -p; builtin umask -p
       builtin echo "__hermes_set=$__hermes_set __hermes_shopt=$__hermes_shopt {WHOLE}"
@@ -116,6 +119,7 @@ __hermes_end() {{
     __hermes_how={CHANGED}
     {same}
   }} 2>/dev/null
+  if [[ . -ef $__hermes_from ]]; then __hermes_how+={STAYED}; else __hermes_how+=+; fi
   {told}
   if [[ -n $__hermes_exit ]]; then
     __hermes_is() {{ builtin return "$__hermes_code"; }}

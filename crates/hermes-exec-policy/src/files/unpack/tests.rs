@@ -6,6 +6,7 @@ use pretty_assertions::assert_eq;
 use tar::{Builder, Header};
 
 use super::super::{FileKind, Sources, SyncFile, pack};
+use super::preface::MAX_PREFACE;
 use super::*;
 
 const BASE: &str = "/r/.hermes";

@@ -50,6 +50,16 @@ fn members(leader: Pid, tag: Option<&[u8]>) -> Vec<Pid> {
     linux::members(leader, tag)
 }
 
+/// When a process was started, in ticks since the machine was: together with its number that names
+/// it for good. None where the system doesn't tell, or when there is no such process that does
+/// anything still.
+pub(super) fn started(pid: Pid) -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    return linux::started(pid);
+    #[cfg(not(target_os = "linux"))]
+    return None;
+}
+
 #[cfg(target_os = "linux")]
 mod linux {
     use std::collections::HashMap;
@@ -69,6 +79,11 @@ mod linux {
         session: i32,
         /// Ticks since the machine started.
         started: u64,
+    }
+
+    pub(super) fn started(pid: Pid) -> Option<u64> {
+        let stat = stat(pid.as_raw_nonzero().get())?;
+        stat.is_alive.then_some(stat.started)
     }
 
     pub(super) fn members(leader: Pid, tag: Option<&[u8]>) -> Vec<Pid> {
