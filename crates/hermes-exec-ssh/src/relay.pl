@@ -100,55 +100,93 @@ my ($temp, $folder) = private_folder();
 
 # ---- who is whose child ----
 
-# Process number => [parent, group, has ended].
-sub processes {
-    my %all;
+# One look at all processes: number => [parent, group, has ended], and the children of each.
+sub look {
+    my (%all, %children);
     if ($is_linux) {
-        opendir my $proc, '/proc' or return \%all;
+        opendir my $proc, '/proc' or return {};
         for my $pid (grep { /^[0-9]+\z/ } readdir $proc) {
             open my $stat, '<', "/proc/$pid/stat" or next;
             sysread $stat, my $line, 4096 or next;
             # The name in parentheses may hold anything.
             $all{$pid} = [$2, $3, scalar $1 =~ /[ZX]/] if $line =~ /.*\) (\S) (\d+) (\d+)/s;
         }
-        return \%all;
+    } else {
+        for (qx{ps -A -o pid= -o ppid= -o pgid= -o state=}) {
+            $all{$1} = [$2, $3, scalar $4 =~ /^Z/] if /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)/;
+        }
     }
-    for (qx{ps -A -o pid= -o ppid= -o pgid= -o state=}) {
-        $all{$1} = [$2, $3, scalar $4 =~ /^Z/] if /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)/;
-    }
-    return \%all;
+    push @{ $children{ $all{$_}[0] } }, $_ for keys %all;
+    return { all => \%all, children => \%children };
 }
 
-# Whether one carries a command's mark, where descent doesn't tell.
-sub is_marked {
-    my ($pid, $mark) = @_;
-    open my $file, '<', "/proc/$pid/environ" or return 0;
-    local $/;
-    my $environ = <$file>;
-    return defined $environ && index("\0$environ\0", "\0$mark\0") >= 0;
+# Whom descent doesn't tell of: processes by the mark of a command that they carry.
+sub marked {
+    my ($look, $mark) = @_;
+    if (!$look->{marked}) {
+        my $all = $look->{all};
+        $look->{marked} = {};
+        for my $pid ($is_linux ? keys %$all : ()) {
+            open my $file, '<', "/proc/$pid/environ" or next;
+            local $/;
+            my $environ = <$file>;
+            push @{ $look->{marked}{$1} }, $pid
+                if defined $environ && $environ =~ /(?:^|\0)(HERMES_COMMAND_ID=\Q$folder\E[^\0]*)/;
+        }
+    }
+    return @{ $look->{marked}{$mark} || [] };
 }
 
 # All that runs below some processes, and whom else they are known by.
 sub below {
-    my ($all, $roots, $group, $mark) = @_;
-    my (%children, %found);
-    push @{ $children{ $all->{$_}[0] } }, $_ for keys %$all;
-    my @open = map { @{ $children{$_} || [] } } @$roots;
-    if ($mark) {
-        push @open, grep { $_ != $$ && ($all->{$_}[1] == $group || is_marked($_, $mark)) } keys %$all;
-    }
+    my ($look, $roots, $group, $mark) = @_;
+    my ($all, $children) = @$look{qw(all children)};
+    my %found;
+    my @open = map { @{ $children->{$_} || [] } } @$roots;
+    push @open, marked($look, $mark), grep { $all->{$_}[1] == $group } keys %$all if $mark;
     my %roots = map { $_ => 1 } @$roots;
     while (defined(my $pid = pop @open)) {
-        next if $roots{$pid} || $found{$pid}++;
-        push @open, @{ $children{$pid} || [] };
+        next if $roots{$pid} || $pid == $$ || $found{$pid}++;
+        push @open, @{ $children->{$pid} || [] };
     }
     return grep { !$all->{$_}[2] } keys %found;
 }
 
+# Where the system lists the children of a process, there is no need to look at all processes. The
+# list may lack some while others end, so whoever needs all of them asks again. Some have ended.
+my $has_lists = $prctl && -e "/proc/$$/task/$$/children";
+
+sub children {
+    my ($pid) = @_;
+    my @children;
+    opendir my $tasks, "/proc/$pid/task" or return;
+    for my $task (grep { /^[0-9]+\z/ } readdir $tasks) {
+        open my $list, '<', "/proc/$pid/task/$task/children" or next;
+        push @children, map { split } <$list>;
+    }
+    return @children;
+}
+
+# The same as `below`, with a look of the caller's that is taken only if it is needed.
+sub family {
+    my ($look, $roots, $group, $mark) = @_;
+    return below($$look ||= look(), $roots, $group, $mark) if !$has_lists;
+    my @found = map { children($_) } @$roots;
+    my %roots = map { $_ => 1 } @$roots;
+    @found = grep { !$roots{$_} } @found;
+    for (my $at = 0; $at < @found; $at++) {
+        push @found, children($found[$at]);
+    }
+    return @found;
+}
+
+# Kills all that is below this process.
 sub kill_below {
-    my ($root, $group, $mark) = @_;
+    my ($group, $mark) = @_;
     for (1 .. 50) {
-        my @running = below(processes(), [$root], $group, $mark) or return;
+        1 while waitpid(-1, WNOHANG) > 0;
+        my @running = family(\my $look, [$$], $group, $mark) or return;
+        kill 'STOP', @running;
         kill 'KILL', @running;
         select undef, undef, undef, 0.02;
     }
@@ -224,7 +262,7 @@ sub keep {
     $SIG{$_} = 'DEFAULT' for qw(CHLD HUP INT);
     my $shell = 0;
     my $end = sub {
-        kill_below($$, $shell, $mark);
+        kill_below($shell, $mark);
         unlink $file;
         rmdir $folder;
         POSIX::_exit(1);
@@ -303,11 +341,19 @@ sub terminate {
     return if $c->{kill} && $c->{kill}{deadline} <= $deadline;
     $c->{kill} ||= { told => {} };
     $c->{kill}{deadline} = $deadline;
-    $c->{kill}{give_up} = $deadline + $GIVE_UP;
+    hurry();
 }
 
-my $next_look = 0;
+# When the last step had ended, how long it took, when the next one is due.
+my ($last_look, $took, $next_look) = (0, 0, 0);
 my $pause = 0.01;
+
+# The next step is due, but no more than half of the time goes into steps.
+sub hurry {
+    my $soon = $last_look + $took;
+    $next_look = $soon if $soon < $next_look;
+    $pause = 0.01;
+}
 
 # One step of ending everything that is to end. Returns seconds until the next.
 sub end_some {
@@ -315,12 +361,13 @@ sub end_some {
     if (!@dying) { $pause = 0.01; return 60 }
     my $begin = now();
     return $next_look - $begin if $begin < $next_look;
-    my $all = processes();
+    my $look;
     for my $c (@dying) {
         my $kill = $c->{kill};
-        my @running = below($all, [grep { $_ } $c->{keeper}], $c->{shell} || -1, mark($c->{id}));
-        my $settled = !@running && (defined $c->{exit} || $c->{is_lost});
-        if ($settled || $begin > $kill->{give_up}) {
+        my @running = family(\$look, [grep { $_ } $c->{keeper}], $c->{shell} || -1, mark($c->{id}));
+        # A keeper ends when nothing is left below it. Without one it must be seen.
+        my $settled = $prctl ? !$c->{keeper} : !@running && (defined $c->{exit} || $c->{is_lost});
+        if ($settled || $kill->{killed} && $begin > $kill->{killed} + $GIVE_UP) {
             delete $c->{kill};
             send_frame('t', $c->{id}, '');
             forget($c);
@@ -330,6 +377,7 @@ sub end_some {
             # Stopped first, so that none makes another meanwhile.
             kill 'STOP', @running;
             kill 'KILL', @running;
+            $kill->{killed} ||= $begin;
             next;
         }
         my @new = grep { !$kill->{told}{$_}++ } @running;
@@ -338,9 +386,10 @@ sub end_some {
         kill 'TERM', @new;
         kill 'CONT', @new;
     }
-    my $took = now() - $begin;
+    $last_look = now();
+    $took = $last_look - $begin;
     $pause *= 1.3 if $pause < 0.1;
-    $next_look = now() + ($pause > 4 * $took ? $pause : 4 * $took);
+    $next_look = $last_look + ($pause > 4 * $took ? $pause : 4 * $took);
     return 0 if !grep { $_->{kill} } values %commands;
     return $next_look - now();
 }
@@ -385,7 +434,6 @@ sub handle {
         $c->{is_released} = 1;
     } elsif ($type eq 'T') {
         terminate($c, unpack('N', $body) / 1000);
-        $next_look = 0;
     } elsif ($type eq 'Z') {
         set_size($c->{o}, unpack 'nn', $body) if $c->{o};
     }
@@ -460,9 +508,9 @@ sub listen_to_keepers {
 
 # Ends those whose keeper was killed: they have become children of this process.
 sub kill_orphans {
-    my $all = processes();
-    my @orphans = grep { $all->{$_}[0] == $$ && !$keepers{$_} } keys %$all;
-    kill 'KILL', @orphans, below($all, \@orphans);
+    my $look = $has_lists ? undef : look();
+    my @orphans = grep { !$keepers{$_} } $look ? @{ $look->{children}{$$} || [] } : children($$);
+    kill 'KILL', @orphans, family(\$look, \@orphans);
 }
 
 sub collect {
@@ -569,7 +617,7 @@ while (!$lost || grep { $_->{kill} } values %commands) {
 }
 
 # Whoever lost its keeper is a child of this process.
-kill_below($$, -1, '') if $prctl;
+kill_below(-1, '') if $prctl;
 unlink map { $_->{file} } values %commands;
 rmdir $folder;
 exit 0;

@@ -79,45 +79,55 @@ def close(*fds):
 
 # ---- who is whose child ----
 
-# Process number => (parent, group, has ended).
-def processes():
-    found = {}
-    if is_linux:
-        for pid in filter(str.isdigit, os.listdir('/proc')):
-            try:
-                with open('/proc/%s/stat' % pid, 'rb') as stat:
-                    state, parent, group = stat.read().rpartition(b') ')[2].split()[:3]
-                found[int(pid)] = (int(parent), int(group), state in b'ZX')
-            except (OSError, ValueError):
-                pass
-        return found
-    listing = 'ps -A -o pid= -o ppid= -o pgid= -o state='.split()
-    for line in subprocess.run(listing, stdout=subprocess.PIPE).stdout.splitlines():
-        pid, parent, group, state = line.split()[:4]
-        found[int(pid)] = (int(parent), int(group), state.startswith(b'Z'))
-    return found
+# One look at all processes: number => (parent, group, has ended), and the children of each.
+class Look:
+    def __init__(self):
+        self.all = {}
+        if is_linux:
+            for pid in filter(str.isdigit, os.listdir('/proc')):
+                try:
+                    with open('/proc/%s/stat' % pid, 'rb') as stat:
+                        state, parent, group = stat.read().rpartition(b') ')[2].split()[:3]
+                    self.all[int(pid)] = (int(parent), int(group), state in b'ZX')
+                except (OSError, ValueError):
+                    pass
+        else:
+            listing = 'ps -A -o pid= -o ppid= -o pgid= -o state='.split()
+            for line in subprocess.run(listing, stdout=subprocess.PIPE).stdout.splitlines():
+                pid, parent, group, state = line.split()[:4]
+                self.all[int(pid)] = (int(parent), int(group), state.startswith(b'Z'))
+        self.children = {}
+        for pid, (parent, _, _) in self.all.items():
+            self.children.setdefault(parent, []).append(pid)
+        self.by_mark = None
 
-def is_marked(pid, mark):
-    try:
-        with open('/proc/%d/environ' % pid, 'rb') as environ:
-            return mark in environ.read().split(b'\0')
-    except OSError:
-        return False
+    # Whom descent doesn't tell of: processes by the mark of a command that they carry.
+    def marked(self, mark):
+        if self.by_mark is None:
+            self.by_mark = {}
+            ours = ('HERMES_COMMAND_ID=' + folder).encode()
+            for pid in self.all if is_linux else ():
+                try:
+                    with open('/proc/%d/environ' % pid, 'rb') as environ:
+                        for entry in environ.read().split(b'\0'):
+                            if entry.startswith(ours):
+                                self.by_mark.setdefault(entry, []).append(pid)
+                except OSError:
+                    pass
+        return self.by_mark.get(mark, [])
 
-def below(everyone, roots, group=-1, mark=None):
-    children, found = {}, set()
-    for pid, (parent, _, _) in everyone.items():
-        children.setdefault(parent, []).append(pid)
-    left = [pid for root in roots for pid in children.get(root, ())]
+# All that runs below some processes, and whom else they are known by.
+def below(look, roots, group=-1, mark=None):
+    found = set()
+    left = [pid for root in roots for pid in look.children.get(root, ())]
     if mark:
-        left += [pid for pid in everyone
-                 if pid != os.getpid() and (everyone[pid][1] == group or is_marked(pid, mark))]
+        left += look.marked(mark) + [pid for pid, facts in look.all.items() if facts[1] == group]
     while left:
         pid = left.pop()
-        if pid not in roots and pid not in found:
+        if pid not in roots and pid not in found and pid != os.getpid():
             found.add(pid)
-            left += children.get(pid, ())
-    return [pid for pid in found if not everyone[pid][2]]
+            left += look.children.get(pid, ())
+    return [pid for pid in found if not look.all[pid][2]]
 
 def send_signal(number, pids):
     for pid in pids:
@@ -126,11 +136,44 @@ def send_signal(number, pids):
         except OSError:
             pass
 
-def kill_below(roots, group=-1, mark=None):
+# Where the system lists the children of a process, there is no need to look at all processes. The
+# list may lack some while others end, so whoever needs all of them asks again. Some have ended.
+has_lists = has_keepers and os.path.exists('/proc/self/task/%d/children' % os.getpid())
+
+def children(pid):
+    found = []
+    try:
+        for task in os.listdir('/proc/%d/task' % pid):
+            with open('/proc/%d/task/%s/children' % (pid, task)) as listed:
+                found += map(int, listed.read().split())
+    except OSError:
+        pass
+    return found
+
+# The same as `below`, with the caller's way to look, which is gone only if it is needed.
+def family(look, roots, group=-1, mark=None):
+    if not has_lists:
+        return below(look(), roots, group, mark)
+    found = [pid for root in roots for pid in children(root) if pid not in roots]
+    for pid in found:
+        found += children(pid)
+    return found
+
+def reap():
+    try:
+        return os.waitpid(-1, os.WNOHANG)[0]
+    except ChildProcessError:
+        return 0
+
+# Kills all that is below this process.
+def kill_below(group=-1, mark=None):
     for _ in range(50):
-        running = below(processes(), roots, group, mark)
+        while reap():
+            pass
+        running = family(Look, [os.getpid()], group, mark)
         if not running:
             return
+        send_signal(signal.SIGSTOP, running)
         send_signal(signal.SIGKILL, running)
         time.sleep(0.02)
 
@@ -219,7 +262,7 @@ def keep(c, how, env, theirs, failed, fail):
     for number in (signal.SIGCHLD, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     def end(*_):
-        kill_below([os.getpid()], shell, mark)
+        kill_below(shell, mark)
         unlink(c.file)
         try:
             os.rmdir(folder)
@@ -294,14 +337,23 @@ def terminate(c, grace):
     deadline = clock() + grace
     # An impatient one overtakes a patient one.
     if c.kill is None:
-        c.kill = {'told': set(), 'deadline': deadline}
+        c.kill = {'told': set(), 'deadline': deadline, 'killed': None}
     c.kill['deadline'] = min(deadline, c.kill['deadline'])
+    hurry()
 
-next_look, pause = 0, 0.01
+# When the last step had ended, how long it took, when the next one is due.
+last_look = took = next_look = 0
+pause = 0.01
+
+# The next step is due, but no more than half of the time goes into steps.
+def hurry():
+    global next_look, pause
+    next_look = min(next_look, last_look + took)
+    pause = 0.01
 
 # One step of ending everything that is to end. Returns seconds until the next.
 def end_some():
-    global next_look, pause
+    global last_look, took, next_look, pause
     dying = [c for c in commands.values() if c.kill]
     begin = clock()
     if not dying:
@@ -309,13 +361,20 @@ def end_some():
         return 60
     if begin < next_look:
         return next_look - begin
-    everyone = processes()
+    looks = []
+    def look():
+        if not looks:
+            looks.append(Look())
+        return looks[0]
     for c in dying:
         kill = c.kill
         roots = [c.keeper] if c.keeper else []
-        running = below(everyone, roots, c.shell or -1, mark_of(c.number))
+        running = family(look, roots, c.shell or -1, mark_of(c.number))
+        # A keeper ends when nothing is left below it. Without one it must be seen.
         is_settled = not running and (c.exit is not None or c.is_lost)
-        if is_settled or begin > kill['deadline'] + GIVE_UP:
+        if has_keepers:
+            is_settled = not c.keeper
+        if is_settled or kill['killed'] and begin > kill['killed'] + GIVE_UP:
             c.kill = None
             send(b't', c.number)
             forget(c)
@@ -323,6 +382,7 @@ def end_some():
             # Stopped first, so that none makes another meanwhile.
             send_signal(signal.SIGSTOP, running)
             send_signal(signal.SIGKILL, running)
+            kill['killed'] = kill['killed'] or begin
         else:
             new = [pid for pid in running if pid not in kill['told']]
             kill['told'].update(new)
@@ -331,7 +391,9 @@ def end_some():
             send_signal(signal.SIGTERM, new)
             send_signal(signal.SIGCONT, new)
     pause = min(pause * 1.3, 0.1)
-    next_look = clock() + max(pause, 4 * (clock() - begin))
+    last_look = clock()
+    took = last_look - begin
+    next_look = last_look + max(pause, 4 * took)
     return next_look - clock() if any(c.kill for c in commands.values()) else 0
 
 def lose(*_):
@@ -392,9 +454,7 @@ def handle(kind, number, body):
     elif kind == b'R':
         c.is_released = True
     elif kind == b'T':
-        global next_look
         terminate(c, struct.unpack('>I', body)[0] / 1000)
-        next_look = 0
     elif kind == b'Z' and 'o' in c.ends:
         set_size(c.ends['o'], *struct.unpack('>HH', body))
 
@@ -471,10 +531,10 @@ def listen_to_keepers():
 
 # Ends those whose keeper was killed: they have become children of this process.
 def kill_orphans():
-    everyone = processes()
-    own = os.getpid()
-    orphans = [pid for pid, (parent, _, _) in everyone.items() if parent == own and pid not in keepers]
-    send_signal(signal.SIGKILL, orphans + below(everyone, orphans))
+    look = None if has_lists else Look()
+    own = look.children.get(os.getpid(), ()) if look else children(os.getpid())
+    orphans = [pid for pid in own if pid not in keepers]
+    send_signal(signal.SIGKILL, orphans + family(lambda: look, orphans))
 
 def collect():
     while True:
@@ -607,7 +667,7 @@ while not lost or any(c.kill for c in commands.values()):
 
 # Whoever lost its keeper is a child of this process.
 if has_keepers:
-    kill_below([os.getpid()])
+    kill_below()
 for c in commands.values():
     unlink(c.file)
 try:
