@@ -31,6 +31,7 @@ const LAYERS: &[&[&str]] = &[
     &["hermes-exec"],
     &["hermes-exec-container"],
     &["hermes-exec-docker", "hermes-exec-singularity"],
+    &["hermes-exec-ssh"],
     &["hermes-fs"],
     &["hermes-environments"],
     &["hermes-processes"],
