@@ -16,6 +16,7 @@ mod websites;
 
 pub use base_url::BaseUrl;
 pub use body::{Body, Response};
+pub use connect::Wire;
 pub use client::{Client, ClientBuilder};
 pub use error::{NetError, NetErrorKind};
 pub use hyper::{HeaderMap, Method, StatusCode};

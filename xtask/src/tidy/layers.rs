@@ -9,7 +9,7 @@ use crate::project::Project;
 
 /// The workspace's packages from the bottom up. A package depends on packages of lower layers
 /// only, for its tests too: a tool crate whose tests linked the facade would be linked twice.
-const LAYERS: [&[&str]; 22] = [
+const LAYERS: [&[&str]; 23] = [
     &["hermes-registry", "hermes-command"],
     &[
         "hermes-schema",
@@ -27,6 +27,7 @@ const LAYERS: [&[&str]; 22] = [
     &["hermes-store"],
     &["hermes-llm"],
     &["hermes-exec"],
+    &["hermes-exec-modal", "hermes-exec-daytona"],
     &["hermes-fs"],
     &["hermes-file-state"],
     &["hermes-lsp"],
