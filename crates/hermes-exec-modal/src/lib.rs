@@ -1,1 +1,18 @@
-//! x
+#![doc = include_str!("../README.md")]
+
+mod api;
+mod channel;
+mod command;
+mod direct;
+mod image;
+mod options;
+mod profile;
+mod proto;
+mod router;
+mod rpc;
+mod sandbox;
+mod snapshots;
+
+pub use direct::Modal;
+pub use options::Options;
+pub use profile::{Credentials, Profile};
