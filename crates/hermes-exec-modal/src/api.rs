@@ -71,7 +71,13 @@ impl Api {
             }
         }
         let channel = Channel::new(net.clone(), addresses);
-        Ok(Self { net: net.clone(), channel, is_own, metadata, token: tokio::sync::Mutex::default() })
+        Ok(Self {
+            net: net.clone(),
+            channel,
+            is_own,
+            metadata,
+            token: tokio::sync::Mutex::default(),
+        })
     }
 
     /// A connection to a worker. Workers of the provider are on the internet; those of a server
@@ -110,7 +116,7 @@ impl Api {
         A: Message + Default + 'static,
     {
         insert(&mut metadata, "x-idempotency-key", &new_uuid());
-        let mut tries = Tries::default();
+        let mut tries = Tries::of_service();
         loop {
             insert(&mut metadata, "x-retry-attempt", &tries.made().to_string());
             match rpc::unary(&self.channel, method, &metadata, message.clone()).await {
@@ -218,7 +224,8 @@ mod tests {
     #[test]
     fn tokens_say_how_long_they_live() {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
-        let token = |exp: u64| format!("h.{}.s", URL_SAFE_NO_PAD.encode(format!(r#"{{"exp":{exp}}}"#)));
+        let token =
+            |exp: u64| format!("h.{}.s", URL_SAFE_NO_PAD.encode(format!(r#"{{"exp":{exp}}}"#)));
         let life = remaining_life(&token(now + 600)).unwrap();
         assert!(life <= Duration::from_secs(600) && life > Duration::from_secs(500));
         assert_eq!(remaining_life(&token(5)), Some(Duration::ZERO));

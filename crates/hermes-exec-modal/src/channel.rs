@@ -93,7 +93,7 @@ impl std::error::Error for NotSent {}
 
 /// Whether a request that failed so certainly never got to the other side.
 pub(crate) fn is_unsent(status: &Status) -> bool {
-    std::error::Error::source(status).is_some_and(|source| source.is::<NotSent>())
+    std::error::Error::source(status).is_some_and(<dyn std::error::Error>::is::<NotSent>)
 }
 
 fn unsent(err: NetError) -> Status {

@@ -1,6 +1,5 @@
 //! One command of a sandbox: its streams and its end.
 
-use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +9,7 @@ use hermes_exec::environment::{
     BoxFuture, Exit, Handle, Pid, Reader, Running, Size, Start, StartFailure, Stdin, Writer,
 };
 use hermes_exec::remote::{
-    Feed, LONGEST_ARGUMENT, TAG, ending, from_file, launch, pumped, quoted, with_env,
+    Feed, LONGEST_ARGUMENT, ending, from_file, launch, pumped, quoted, with_env,
 };
 use hermes_task::Tracked;
 use tokio::io::{AsyncReadExt as _, DuplexStream};
@@ -35,8 +34,10 @@ const INPUT: usize = 64 * 1024;
 const ENDING: Duration = Duration::from_secs(15);
 
 const START: Method = Method::new("/modal.task_command_router.TaskCommandRouter/TaskExecStart", 60);
-const READ: Method = Method::new("/modal.task_command_router.TaskCommandRouter/TaskExecStdioRead", 60);
-const WRITE: Method = Method::new("/modal.task_command_router.TaskCommandRouter/TaskExecStdinWrite", 60);
+const READ: Method =
+    Method::new("/modal.task_command_router.TaskCommandRouter/TaskExecStdioRead", 60);
+const WRITE: Method =
+    Method::new("/modal.task_command_router.TaskCommandRouter/TaskExecStdinWrite", 60);
 /// The worker answers such a request after a minute at the latest.
 const WAIT: Method = Method::new("/modal.task_command_router.TaskCommandRouter/TaskExecWait", 75);
 
@@ -55,7 +56,7 @@ enum Stream {
 }
 
 impl Command {
-    /// Starts `argv`, once however often the request gets there. `env` is what it gets besides.
+    /// Starts `argv`, once however often the request gets there.
     async fn start(
         router: &Arc<Router>,
         id: &str,
@@ -76,7 +77,6 @@ impl Command {
                 env_term: "xterm-256color".to_owned(),
                 pty_type: 2,
             }),
-            env: HashMap::from([(TAG.to_owned(), id.clone())]),
         };
         let _: Empty = router.call(START, request).await?;
         Ok(Self { router: Arc::clone(router), id, exit: OnceCell::new() })
@@ -92,7 +92,7 @@ impl Command {
     }
 
     async fn wait_for_exit(&self) -> Exit {
-        let mut tries = Tries::default();
+        let mut tries = Tries::of_worker();
         loop {
             let answer: Result<TaskExecWaitResponse, Status> =
                 self.router.once(WAIT, self.request()).await;
@@ -114,7 +114,7 @@ impl Command {
     /// was handed on.
     async fn read(&self, stream: Stream, feed: Feed) {
         let mut offset = 0;
-        let mut tries = Tries::default();
+        let mut tries = Tries::of_worker();
         loop {
             let request = TaskExecStdioReadRequest {
                 task_id: self.router.task(),

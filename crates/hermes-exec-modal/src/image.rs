@@ -82,7 +82,7 @@ async fn from_id(api: &Api, id: &str) -> Result<String, Status> {
 /// Follows a build to its end. What was heard already isn't asked for again after a break.
 async fn join(api: &Api, image: &str, log: &mut String) -> Result<GenericResult, Status> {
     let mut last_entry = String::new();
-    let mut tries = Tries::default();
+    let mut tries = Tries::of_service();
     loop {
         let request = ImageJoinStreamingRequest {
             image_id: image.to_owned(),
@@ -91,7 +91,8 @@ async fn join(api: &Api, image: &str, log: &mut String) -> Result<GenericResult,
             include_logs_for_finished: true,
         };
         let mut heard = false;
-        let broken = match rpc::stream(api.channel(), JOIN_STREAMING, api.metadata(), request).await {
+        let broken = match rpc::stream(api.channel(), JOIN_STREAMING, api.metadata(), request).await
+        {
             Err(status) => status,
             Ok(mut news) => loop {
                 let message: Result<Option<ImageJoinStreamingResponse>, Status> =

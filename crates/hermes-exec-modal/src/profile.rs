@@ -56,9 +56,9 @@ impl Profile {
             let line = place.map_or(1, |before| before.matches('\n').count() + 1);
             format!("the file of Modal's profiles is no TOML: see its line {line}")
         })?;
-        let mut sections = table.into_iter().filter_map(|(name, value)| {
-            Some((name, Section::deserialize(value).ok()?))
-        });
+        let mut sections = table
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, Section::deserialize(value).ok()?)));
         let name = name.map(str::trim).filter(|name| !name.is_empty());
         let section = match name {
             Some(wanted) => {
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn profiles_are_chosen() {
-        let id = |text, name| {
+        let id = |text: &str, name: Option<&str>| {
             Profile::parse(text, name).map(|it| it.credentials.map(|it| it.token_id))
         };
         assert_eq!(id(FILE, None), Ok(Some("ak-2".to_owned())));
@@ -116,7 +116,8 @@ mod tests {
         assert_eq!(id(FILE, Some(" ")), Ok(Some("ak-2".to_owned())));
         assert_eq!(id(FILE, Some("half")), Ok(None));
         assert!(id(FILE, Some("none")).unwrap_err().contains("\"none\""));
-        assert_eq!(id(&FILE.replace("active = true", ""), None), Ok(Some("ak-1".to_owned())));
+        let none_active = FILE.replace("active = true", "");
+        assert_eq!(id(&none_active, None), Ok(Some("ak-1".to_owned())));
         assert_eq!(id("", None), Ok(None));
         assert_eq!(Profile::parse(FILE, None).unwrap().environment.as_deref(), Some("dev"));
         let fault = id("[a]\ntoken_secret = as-secret", None).unwrap_err();

@@ -1,8 +1,6 @@
 //! The messages of the protocol: only the fields that are used, by their numbers. What else comes is
 //! skipped.
 
-use std::collections::HashMap;
-
 use prost::Message;
 
 #[derive(Clone, PartialEq, Message)]
@@ -268,8 +266,6 @@ pub(crate) struct TaskExecStartRequest {
     pub(crate) stderr_config: i32,
     #[prost(message, optional, tag = "9")]
     pub(crate) pty_info: Option<PtyInfo>,
-    #[prost(map = "string, string", tag = "12")]
-    pub(crate) env: HashMap<String, String>,
 }
 
 #[derive(Clone, PartialEq, Message)]

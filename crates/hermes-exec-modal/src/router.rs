@@ -11,10 +11,11 @@ use crate::channel::Channel;
 use crate::proto::{
     CommandRouterAccess, TaskSnapshotFilesystemRequest, TaskSnapshotFilesystemResponse,
 };
-use crate::rpc::{self, Method, insert, retried};
+use crate::rpc::{self, Method, Tries, insert};
 use crate::sandbox::{Sandbox, new_snapshot};
 
-const SNAPSHOT: Method = Method::new("/modal.task_command_router.TaskCommandRouter/TaskSnapshotFilesystem", 120);
+const SNAPSHOT: Method =
+    Method::new("/modal.task_command_router.TaskCommandRouter/TaskSnapshotFilesystem", 120);
 
 /// The worker of one sandbox.
 pub(crate) struct Router {
@@ -104,7 +105,13 @@ impl Router {
         Q: Message + Clone + 'static,
         A: Message + Default + 'static,
     {
-        retried(|_| self.once(method, message.clone())).await
+        let mut tries = Tries::of_worker();
+        loop {
+            match self.once(method, message.clone()).await {
+                Ok(answer) => return Ok(answer),
+                Err(status) => tries.again(status).await?,
+            }
+        }
     }
 
     /// Asks for a stream, once.
@@ -126,10 +133,8 @@ impl Router {
 
     /// An image of the sandbox's files. Where the worker can't make one, the service is asked.
     pub(crate) async fn snapshot(&self) -> Result<String, Status> {
-        let request = TaskSnapshotFilesystemRequest {
-            task_id: self.task(),
-            snapshot_id: new_snapshot(),
-        };
+        let request =
+            TaskSnapshotFilesystemRequest { task_id: self.task(), snapshot_id: new_snapshot() };
         let made: Result<TaskSnapshotFilesystemResponse, Status> =
             self.call(SNAPSHOT, request).await;
         match made {

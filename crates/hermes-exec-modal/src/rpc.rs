@@ -1,6 +1,5 @@
-//! One call, and calls that are tried again.
+//! One call, and when it is tried again.
 
-use std::future::Future;
 use std::time::Duration;
 
 use hermes_exec::environment::StartFailure;
@@ -15,10 +14,6 @@ use crate::channel::{Channel, is_unsent};
 
 /// How large an answer may be, in bytes.
 const LARGEST: usize = 16 * 1024 * 1024;
-/// How often a call is tried again in a row, and how long is waited before the first time. Each
-/// further time it is twice as long.
-const TRIES: u32 = 10;
-const PAUSE: Duration = Duration::from_millis(10);
 
 /// What a service is asked: its path, and how long an answer may take.
 #[derive(Clone, Copy, Debug)]
@@ -99,12 +94,24 @@ pub(crate) fn is_passing(status: &Status) -> bool {
 }
 
 /// Counts failures in a row.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Tries {
     made: u32,
+    most: u32,
+    pause: Duration,
 }
 
 impl Tries {
+    /// For workers: what is asked from them is a step of something that goes on.
+    pub(crate) const fn of_worker() -> Self {
+        Self { made: 0, most: 10, pause: Duration::from_millis(10) }
+    }
+
+    /// For the service: somebody waits for the answer, be it that nobody is there.
+    pub(crate) const fn of_service() -> Self {
+        Self { made: 0, most: 4, pause: Duration::from_millis(100) }
+    }
+
     /// Something went well.
     pub(crate) fn reset(&mut self) {
         self.made = 0;
@@ -114,28 +121,15 @@ impl Tries {
         self.made
     }
 
-    /// Waits before the next try, if there is to be one after this failure.
+    /// Waits before the next try, twice as long each time, if there is to be one after this
+    /// failure.
     pub(crate) async fn again(&mut self, status: Status) -> Result<(), Status> {
-        if !is_passing(&status) || self.made == TRIES {
+        if !is_passing(&status) || self.made == self.most {
             return Err(status);
         }
-        tokio::time::sleep(PAUSE * 2_u32.pow(self.made)).await;
+        tokio::time::sleep(self.pause * 2_u32.pow(self.made)).await;
         self.made += 1;
         Ok(())
-    }
-}
-
-/// Calls until it goes well, or failed too often in a row.
-pub(crate) async fn retried<A, F>(mut call: impl FnMut(u32) -> F) -> Result<A, Status>
-where
-    F: Future<Output = Result<A, Status>>,
-{
-    let mut tries = Tries::default();
-    loop {
-        match call(tries.made()).await {
-            Ok(answer) => return Ok(answer),
-            Err(status) => tries.again(status).await?,
-        }
     }
 }
 

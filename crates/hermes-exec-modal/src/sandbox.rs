@@ -21,7 +21,8 @@ const CREATE: Method = Method::new("/modal.client.ModalClient/SandboxCreate", 12
 const CREATE_V2: Method = Method::new("/modal.client.ModalClient/SandboxCreateV2", 300);
 const TASK_ID: Method = Method::new("/modal.client.ModalClient/SandboxGetTaskId", 60);
 const ACCESS: Method = Method::new("/modal.client.ModalClient/TaskGetCommandRouterAccess", 30);
-const ACCESS_V2: Method = Method::new("/modal.client.ModalClient/SandboxGetCommandRouterAccess", 30);
+const ACCESS_V2: Method =
+    Method::new("/modal.client.ModalClient/SandboxGetCommandRouterAccess", 30);
 const SNAPSHOT: Method = Method::new("/modal.client.ModalClient/SandboxSnapshotFs", 120);
 const TERMINATE: Method = Method::new("/modal.client.ModalClient/SandboxTerminate", 60);
 const TERMINATE_V2: Method = Method::new("/modal.client.ModalClient/SandboxTerminateV2", 60);

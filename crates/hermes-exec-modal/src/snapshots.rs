@@ -28,7 +28,9 @@ impl Snapshots {
         let task = task.to_owned();
         self.change(move |records| {
             let key = format!("{DIRECT}{task}");
-            if !records.contains_key(&key) && let Some(image) = records.remove(&task) {
+            if !records.contains_key(&key)
+                && let Some(image) = records.remove(&task)
+            {
                 records.insert(key.clone(), image);
             }
             let image = records.get(&key)?.as_str()?;
@@ -137,6 +139,9 @@ mod tests {
         let snapshots = Snapshots::of(home.path());
         snapshots.set("a", "im-1").await.unwrap();
         assert_eq!(snapshots.get("a").await.unwrap().as_deref(), Some("im-1"));
-        assert_eq!(fs::read(home.path().join("modal_snapshots.json.unreadable")).unwrap(), b"[broken");
+        assert_eq!(
+            fs::read(home.path().join("modal_snapshots.json.unreadable")).unwrap(),
+            b"[broken"
+        );
     }
 }

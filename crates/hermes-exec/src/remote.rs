@@ -4,5 +4,5 @@
 mod feed;
 mod launch;
 
-pub use feed::{Feed, pumped};
+pub use feed::{Fed, Feed, feed, pumped};
 pub use launch::{LONGEST_ARGUMENT, TAG, ending, from_file, launch, quoted, with_env};

@@ -12,9 +12,9 @@ use tokio::sync::mpsc;
 
 use crate::environment::Reader;
 
-/// How many pieces wait for a slow reader. Pieces come as the protocol has them: few KiB, a MiB at
-/// most.
-const WAITING: usize = 4;
+/// How many pieces wait for a slow reader. Pieces come as the protocol has them: some KiB as a rule.
+/// It is about what a pipe holds, and more: who reads two streams reads one after the other.
+const WAITING: usize = 64;
 
 /// The side that fills the stream.
 #[derive(Clone, Debug)]
@@ -34,23 +34,39 @@ impl Feed {
     }
 }
 
+/// A stream that is filled from another side.
+#[must_use]
+pub fn feed() -> (Feed, Fed) {
+    let (pieces, fed) = mpsc::channel(WAITING);
+    (Feed { pieces }, Fed { fed, piece: Bytes::new(), task: None })
+}
+
 /// A stream, and the task that fills it by `work`. The task ends when both are dropped; the stream
 /// ends when `work` has dropped all its [`Feed`]s.
 pub fn pumped<F>(work: impl FnOnce(Feed) -> F) -> (Reader, Arc<Tracked<()>>)
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    let (pieces, fed) = mpsc::channel(WAITING);
-    let task = Arc::new(hermes_task::spawn(work(Feed { pieces })));
-    let stream = Fed { fed, piece: Bytes::new(), _task: Arc::clone(&task) };
-    (Box::pin(stream), task)
+    let (feed, fed) = feed();
+    let task = Arc::new(hermes_task::spawn(work(feed)));
+    (fed.filled_by(Arc::clone(&task)), task)
 }
 
 /// The side that reads.
-struct Fed {
+#[derive(Debug)]
+pub struct Fed {
     fed: mpsc::Receiver<io::Result<Bytes>>,
     piece: Bytes,
-    _task: Arc<Tracked<()>>,
+    task: Option<Arc<Tracked<()>>>,
+}
+
+impl Fed {
+    /// The stream; as long as it is there the task that fills it goes on.
+    #[must_use]
+    pub fn filled_by(mut self, task: Arc<Tracked<()>>) -> Reader {
+        self.task = Some(task);
+        Box::pin(self)
+    }
 }
 
 impl AsyncRead for Fed {
