@@ -37,7 +37,7 @@ async fn a_script_is_started_as_asked() {
     assert_eq!(std::fs::read_dir(temp).unwrap().count(), 0, "files were left");
     let killed = Start::new("kill -9 $$");
     let finished = run(launch(&killed, &killed.script, "id3", temp), &[]).await;
-    assert_eq!(finished.ended, Ended::Exited(137));
+    assert_eq!((finished.ended, &*finished.stderr.bytes), (Ended::Exited(137), &b""[..]));
 }
 
 #[tokio::test]

@@ -16,8 +16,8 @@ use hyper::{HeaderMap, Method};
 use rustls::ClientConfig;
 use tokio::time::Instant;
 
-use crate::body::{Body, Limits, Response, chain};
 use crate::base_url::BaseUrl;
+use crate::body::{Body, Limits, Response, chain};
 use crate::connect::{Connection, Wire, connect, reach, vet};
 use crate::decode::{ACCEPTED, Decoder};
 use crate::error::{NetError, NetErrorKind};
@@ -126,15 +126,19 @@ impl Client {
         protocol: Option<&str>,
     ) -> Result<Box<dyn Wire>, NetError> {
         let target = service.target();
-        let policy =
-            if service.covers(target) { UrlPolicy { allow_private: true } } else { self.inner.policy };
+        let policy = if service.covers(target) {
+            UrlPolicy { allow_private: true }
+        } else {
+            self.inner.policy
+        };
         let opening = async {
             let addresses = vet(target, &*self.inner.resolver, policy).await?;
             let is_https = target.url().scheme() == "https";
             let tls = if is_https { Some(self.inner.tls.config()?) } else { None };
             let tls = tls.map(|config| {
                 let mut config = ClientConfig::clone(&config);
-                config.alpn_protocols = protocol.map(|name| name.as_bytes().to_vec()).into_iter().collect();
+                config.alpn_protocols =
+                    protocol.map(|name| name.as_bytes().to_vec()).into_iter().collect();
                 Arc::new(config)
             });
             reach(target, &addresses, tls).await

@@ -16,8 +16,8 @@ mod websites;
 
 pub use base_url::BaseUrl;
 pub use body::{Body, Response};
-pub use connect::Wire;
 pub use client::{Client, ClientBuilder};
+pub use connect::Wire;
 pub use error::{NetError, NetErrorKind};
 pub use hyper::{HeaderMap, Method, StatusCode};
 pub use request::Request;

@@ -14,9 +14,11 @@ pub const LONGEST_ARGUMENT: usize = 64 * 1024;
 
 /// Runs its arguments in a session of their own and notes the session's number in the file `$1`.
 /// A shell between is needed: `setsid` forks, and so loses its exit code, where it leads a group.
+/// What that shell would say about a command that was killed nobody wants to read.
 const LAUNCH: &str = r#"f=$1; shift
 if command -v setsid >/dev/null 2>&1; then s=setsid; else s=; fi
-$s sh -c 'f=$1; shift; (umask 077; echo $$ >"$f") 2>/dev/null; exec "$@"' sh "$f" "$@"
+exec 3>&2 2>/dev/null
+$s sh -c 'f=$1; shift; (umask 077; echo $$ >"$f") 2>/dev/null; exec "$@"' sh "$f" "$@" 2>&3 3>&-
 c=$?; rm -f "$f"; exit $c"#;
 
 /// Ends what has the variable of the command `$1` or is in the session noted in the file `$3`: a
