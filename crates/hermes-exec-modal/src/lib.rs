@@ -5,6 +5,7 @@ mod channel;
 mod command;
 mod direct;
 mod image;
+mod managed;
 mod options;
 mod profile;
 mod proto;
@@ -14,5 +15,6 @@ mod sandbox;
 mod snapshots;
 
 pub use direct::Modal;
+pub use managed::{ManagedModal, ManagedOptions, Tokens};
 pub use options::Options;
 pub use profile::{Credentials, Profile};

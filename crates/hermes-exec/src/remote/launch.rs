@@ -18,7 +18,7 @@ pub const LONGEST_ARGUMENT: usize = 64 * 1024;
 const LAUNCH: &str = r#"f=$1; shift
 if command -v setsid >/dev/null 2>&1; then s=setsid; else s=; fi
 exec 3>&2 2>/dev/null
-$s sh -c 'f=$1; shift; (umask 077; echo $$ >"$f") 2>/dev/null; exec "$@"' sh "$f" "$@" 2>&3 3>&-
+(exec $s sh -c 'f=$1; shift; (umask 077; echo $$ >"$f") 2>/dev/null; exec "$@"' sh "$f" "$@" 2>&3 3>&-)
 c=$?; rm -f "$f"; exit $c"#;
 
 /// Ends what has the variable of the command `$1` or is in the session noted in the file `$3`: a
