@@ -61,10 +61,11 @@ open)
   ;;
 *) exec 7<"$input" && rm -f "$input" ;;
 esac
+# A shell of its own: what this one keeps of its descriptors isn't inherited by way of it.
 if [ "$apart" = 1 ]; then
-  "$@" <&7 >"$d/o" 2>"$d/e" 6<&- 7<&- 8>&- 9>&-
+  (exec "$@" <&7 >"$d/o" 2>"$d/e" 6<&- 7<&- 8>&- 9>&-)
 else
-  "$@" <&7 >"$d/o" 2>&1 6<&- 7<&- 8>&- 9>&-
+  (exec "$@" <&7 >"$d/o" 2>&1 6<&- 7<&- 8>&- 9>&-)
 fi
 say "x$?"
 # shellcheck disable=SC2086 # One word for each number.

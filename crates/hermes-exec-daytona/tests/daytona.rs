@@ -152,10 +152,11 @@ async fn commands_run() {
     let start = Start {
         env: vec![("A".to_owned(), "it's".to_owned())],
         stdin: Stdin::Bytes(b"input\x01\x01\x01".to_vec()),
-        ..Start::new("printf '%s|' \"$A\"; cat; echo; ls /proc/self/fd | tr '\\n' ' '")
+        ..Start::new(
+            r#"printf '%s|' "$A"; cat; echo; for n in 6 7 8 9; do ls /proc/self/fd/$n; done 2>/dev/null"#,
+        )
     };
-    // The last one is ls's own.
-    assert_eq!(run(&daytona, start).await, done("it's|input\x01\x01\x01\n0 1 2 3 "));
+    assert_eq!(run(&daytona, start).await, ("it's|input\x01\x01\x01\n".to_owned(), Exit::Code(2)));
     let start = Start { errors_apart: true, ..Start::new("echo out; echo err >&2") };
     let mut running = daytona.start(start).await.unwrap();
     let mut errors = String::new();
@@ -267,16 +268,26 @@ async fn a_dropped_command_is_ended_and_a_released_one_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);
     for (name, is_released) in [("dropped", false), ("released", true)] {
-        let script = format!("echo up; sleep 2; echo >{}", file(name).display());
+        let (go, named) = (file("go"), file(name));
+        let script = format!(
+            "echo up; until [ -e {} ]; do sleep 0.1; done; echo >{}",
+            go.display(),
+            named.display()
+        );
         let mut running = daytona.start(Start::new(script)).await.unwrap();
         running.output.read_exact(&mut [0; 3]).await.unwrap();
         if is_released {
             running.handle.release();
+        } else {
+            // Nobody holds the other side any more when it is gone.
+            drop(running.handle);
+            running.output.read_to_end(&mut Vec::new()).await.unwrap();
         }
     }
+    std::fs::write(file("go"), "").unwrap();
     until(|| file("released").exists()).await;
     assert!(!file("dropped").exists());
-    assert_eq!(fake.sessions(), 1, "the session of the released one stays");
+    until(|| fake.sessions() == 1).await;
 }
 
 #[tokio::test]

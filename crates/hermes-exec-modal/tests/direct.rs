@@ -219,19 +219,29 @@ async fn a_dropped_command_is_ended_and_a_released_one_goes_on() {
     let (_fake, home, modal) = sandbox(Settings::default()).await;
     let file = |name: &str| home.path().join(name);
     for (name, is_released) in [("dropped", false), ("released", true)] {
-        let script = format!("echo up; sleep 1; echo >{}", file(name).display());
+        let (go, named) = (file("go"), file(name));
+        let script = format!(
+            "echo up; until [ -e {} ]; do sleep 0.1; done; echo >{}",
+            go.display(),
+            named.display()
+        );
         let mut running = modal.start(Start::new(script)).await.unwrap();
         running.output.read_exact(&mut [0; 3]).await.unwrap();
         if is_released {
             running.handle.release();
+        } else {
+            // Nobody holds the other side any more when it is gone.
+            drop(running.handle);
+            running.output.read_to_end(&mut Vec::new()).await.unwrap();
         }
     }
-    let both = async {
+    std::fs::write(file("go"), "").unwrap();
+    let released = async {
         while !file("released").exists() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(LONGEST, both).await.unwrap();
+    tokio::time::timeout(LONGEST, released).await.unwrap();
     assert!(!file("dropped").exists());
 }
 

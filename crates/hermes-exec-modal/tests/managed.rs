@@ -34,7 +34,8 @@ fn options(gateway: &Gateway) -> ManagedOptions {
 }
 
 async fn open(options: ManagedOptions) -> Result<ManagedModal, StartFailure> {
-    let opening = ManagedModal::open(&Client::default(), options);
+    let net = Client::default();
+    let opening = ManagedModal::open(&net, options);
     tokio::time::timeout(LONGEST, opening).await.unwrap()
 }
 
@@ -108,7 +109,10 @@ async fn commands_run() {
         };
         let hex: String = input.iter().map(|byte| format!(" {byte:02x}")).collect();
         assert_eq!(run(&modal, start).await, done(&format!("it's|{hex}\n")));
-        assert_eq!(gateway.calls("/execs").last().unwrap().body["stdinData"], as_sent);
+        assert_eq!(
+            gateway.calls("POST /v1/sandboxes/sb-1/execs").last().unwrap().body["stdinData"],
+            as_sent
+        );
     }
     let start = Start { errors_apart: true, ..Start::new("echo out; echo err >&2") };
     let mut running = modal.start(start).await.unwrap();
