@@ -286,8 +286,9 @@ fn service(state: &State, line: &str, body: &Value) -> Answer {
                 }
                 ("POST", ["stop"]) => {
                     sandbox.states = ["stopped"].into();
+                    let shown = shown(&state.url, sandbox);
                     inner.sessions.clear();
-                    answer(200, &Value::Null)
+                    answer(200, &shown)
                 }
                 ("DELETE", []) => {
                     let mut sandbox = inner.sandboxes.remove(at);

@@ -2,6 +2,7 @@
 
 mod exec;
 mod grpc;
+mod more;
 #[expect(dead_code, reason = "the fake answers what the crate asks, and not with every field")]
 #[path = "../../src/proto.rs"]
 pub(crate) mod proto;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use hermes_exec::remote::ending;
 use hyper::body::Incoming;
@@ -10,11 +12,22 @@ use tonic::{Code, Status};
 
 use super::exec::Exec;
 use super::grpc::{Answer, Asked, Context_, streaming, unary};
+use super::more::{
+    EnvironmentGetOrCreateRequest, EnvironmentGetOrCreateResponse, EnvironmentMetadata,
+    EnvironmentSettings,
+};
 use super::proto::*;
 use super::{Fault, State};
 
 pub(crate) const TOKEN_ID: &str = "ak-test";
 pub(crate) const TOKEN_SECRET: &str = "as-test";
+
+/// A token as clients want to read it, good for a long time.
+fn signed(name: &str, number: u32) -> String {
+    let part = |text: &str| URL_SAFE_NO_PAD.encode(text);
+    let claims = format!(r#"{{"exp":4102444800,"name":"{name}-{number}"}}"#);
+    format!("{}.{}.signature", part(r#"{"alg":"HS256"}"#), part(&claims))
+}
 
 fn authenticated(context: &Context_) -> Result<(), Status> {
     let expected = [
@@ -39,7 +52,7 @@ fn authorized(context: &Context_) -> Result<(), Status> {
     if context.state.lock().settings.is_old {
         return Err(Status::unimplemented("not yet"));
     }
-    let expected = format!("auth-{}", context.state.lock().auth);
+    let expected = signed("auth", context.state.lock().auth);
     match context.meta("x-modal-auth-token") {
         Some(token) if token == expected => Ok(()),
         _ => Err(Status::unauthenticated("x-modal-auth-token is wrong")),
@@ -51,7 +64,7 @@ fn for_worker(context: &Context_) -> Result<(), Status> {
     if state.settings.is_gone {
         return Err(Status::not_found("no such task"));
     }
-    if context.meta("authorization") == Some(&format!("Bearer jwt-{}", state.jwt)) {
+    if context.meta("authorization") == Some(&format!("Bearer {}", signed("jwt", state.jwt))) {
         Ok(())
     } else {
         Err(Status::unauthenticated("jwt"))
@@ -59,7 +72,7 @@ fn for_worker(context: &Context_) -> Result<(), Status> {
 }
 
 fn access(state: &State) -> CommandRouterAccess {
-    CommandRouterAccess { jwt: format!("jwt-{}", state.lock().jwt), url: state.url.clone() }
+    CommandRouterAccess { jwt: signed("jwt", state.lock().jwt), url: state.url.clone() }
 }
 
 /// A new sandbox's name.
@@ -118,12 +131,24 @@ fn client(asked: Asked) -> Answer {
             authenticated(&cx)?;
             Ok(AppGetOrCreateResponse { app_id: format!("ap-{}", request.app_name) })
         }),
+        "EnvironmentGetOrCreate" => {
+            unary(asked, |cx, request: EnvironmentGetOrCreateRequest| async move {
+                authenticated(&cx)?;
+                let settings = EnvironmentSettings { image_builder_version: "2025.06".to_owned() };
+                let metadata =
+                    EnvironmentMetadata { name: request.deployment_name, settings: Some(settings) };
+                Ok(EnvironmentGetOrCreateResponse {
+                    environment_id: "en-1".to_owned(),
+                    metadata: Some(metadata),
+                })
+            })
+        }
         "AuthTokenGet" => unary(asked, |cx, _: Empty| async move {
             authenticated(&cx)?;
             if cx.state.lock().settings.is_old {
                 return Err(Status::unimplemented("not yet"));
             }
-            let token = format!("auth-{}", cx.state.lock().auth);
+            let token = signed("auth", cx.state.lock().auth);
             Ok(AuthTokenGetResponse { token })
         }),
         "ImageFromId" => unary(asked, |cx, request: ImageFromIdRequest| async move {
