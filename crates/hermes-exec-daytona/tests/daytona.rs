@@ -15,6 +15,7 @@ use fake::{Fake, Fault};
 use hermes_exec::environment::{
     Close, Environment as _, Exit, Running, Start, StartFailure, Stdin,
 };
+use hermes_exec::program::{Ended, Program};
 use hermes_exec_daytona::{Credentials, Daytona, Options};
 use hermes_net::Client;
 use pretty_assertions::assert_eq;
@@ -331,4 +332,22 @@ async fn failures_say_what_to_do() {
     let hurried = Options { start_limit: Duration::from_millis(300), ..options(&fake) };
     let failure = open(hurried).await.unwrap_err();
     assert!(failure.message.starts_with("the sandbox is still \"creating\""), "{failure}");
+}
+
+/// `HERMES_TEST_SDK_PYTHON` names an interpreter that has the provider's own client.
+#[tokio::test]
+async fn the_provider_s_own_client_gets_on_with_the_fake() {
+    #[expect(clippy::disallowed_methods, reason = "a setting of the tests alone")]
+    let Some(python) = std::env::var_os("HERMES_TEST_SDK_PYTHON") else {
+        println!("skipped: HERMES_TEST_SDK_PYTHON names no interpreter with daytona");
+        return;
+    };
+    let (fake, home) = (Fake::new().await, tempfile::tempdir().unwrap());
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sdk.py");
+    let client = Program::new([python, script.into(), fake.url.clone().into()])
+        .env([("PATH", "/usr/local/bin:/usr/bin:/bin".into()), ("HOME", home.path().to_owned())])
+        .timeout(Duration::from_secs(120));
+    let finished = client.run().await.unwrap();
+    let said = [finished.stdout.bytes, finished.stderr.bytes].concat();
+    assert_eq!(finished.ended, Ended::Exited(0), "{}", String::from_utf8_lossy(&said));
 }

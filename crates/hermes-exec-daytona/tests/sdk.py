@@ -1,16 +1,14 @@
-"""The provider's own client against the server of the tests (examples/fake-daytona.rs).
+"""The provider's own client against the server of the tests (fake/).
 
-What passes here makes that server an honest judge of our client. Run by .ci/run.
+What passes here makes that server an honest judge of our client. The argument is its address.
 """
 
 import asyncio
 import os
-import subprocess
 import sys
 from importlib.metadata import version
 
-server = subprocess.Popen([sys.argv[1]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-url = server.stdout.readline().strip()
+url = sys.argv[1]
 for name in list(os.environ):
     if name.startswith("DAYTONA_"):
         del os.environ[name]
@@ -23,39 +21,35 @@ from daytona import (  # noqa: E402
     SessionExecuteRequest,
 )
 
-try:
-    daytona = Daytona(DaytonaConfig(api_key="dtn-test", api_url=url))
-    made = CreateSandboxFromImageParams(
-        name="hermes-sdk",
-        image="debian:12",
-        labels={"hermes_task_id": "sdk"},
-        auto_stop_interval=0,
-        resources=Resources(cpu=1, memory=1, disk=3),
-    )
-    sandbox = daytona.create(made)
-    assert sandbox.id == "id-1", sandbox.id
-    assert daytona.get("hermes-sdk").id == "id-1"
-    done = sandbox.process.exec("echo out")
-    assert (done.exit_code, done.result) == (0, "out\n"), done
-    sandbox.process.create_session("one")
-    request = SessionExecuteRequest(command="echo out; echo err >&2; read -r x; echo $x; exit 3", run_async=True)
-    command = sandbox.process.execute_session_command("one", request).cmd_id
-    sandbox.process.send_session_command_input("one", command, "typed")
-    out, err = [], []
-    logs = sandbox.process.get_session_command_logs_async("one", command, out.append, err.append)
-    asyncio.run(asyncio.wait_for(logs, 30))
-    assert ("".join(out), "".join(err)) == ("out\ntyped\n", "err\n"), (out, err)
-    assert sandbox.process.get_session_command("one", command).exit_code == 3
-    sandbox.process.delete_session("one")
-    path = f"/tmp/hermes-sdk-{os.getpid()}"
-    sandbox.fs.upload_file(b"content", path)
-    with open(path, "rb") as file:
-        assert file.read() == b"content"
-    os.remove(path)
-    sandbox.stop()
-    sandbox.start()
-    sandbox.delete()
-    print(f"daytona {version('daytona')}: the server of the tests is honest")
-finally:
-    server.stdin.close()
-    server.wait(timeout=30)
+daytona = Daytona(DaytonaConfig(api_key="dtn-test", api_url=url))
+made = CreateSandboxFromImageParams(
+    name="hermes-sdk",
+    image="debian:12",
+    labels={"hermes_task_id": "sdk"},
+    auto_stop_interval=0,
+    resources=Resources(cpu=1, memory=1, disk=3),
+)
+sandbox = daytona.create(made)
+assert sandbox.id == "id-1", sandbox.id
+assert daytona.get("hermes-sdk").id == "id-1"
+done = sandbox.process.exec("echo out")
+assert (done.exit_code, done.result) == (0, "out\n"), done
+sandbox.process.create_session("one")
+request = SessionExecuteRequest(command="echo out; echo err >&2; read -r x; echo $x; exit 3", run_async=True)
+command = sandbox.process.execute_session_command("one", request).cmd_id
+sandbox.process.send_session_command_input("one", command, "typed")
+out, err = [], []
+logs = sandbox.process.get_session_command_logs_async("one", command, out.append, err.append)
+asyncio.run(asyncio.wait_for(logs, 30))
+assert ("".join(out), "".join(err)) == ("out\ntyped\n", "err\n"), (out, err)
+assert sandbox.process.get_session_command("one", command).exit_code == 3
+sandbox.process.delete_session("one")
+path = f"/tmp/hermes-sdk-{os.getpid()}"
+sandbox.fs.upload_file(b"content", path)
+with open(path, "rb") as file:
+    assert file.read() == b"content"
+os.remove(path)
+sandbox.stop()
+sandbox.start()
+sandbox.delete()
+print(f"daytona {version('daytona')}: the server of the tests is honest")
