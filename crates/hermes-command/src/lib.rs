@@ -10,6 +10,7 @@ mod links;
 mod lists;
 mod names;
 mod options;
+pub mod outline;
 mod parameter;
 mod path;
 mod print;

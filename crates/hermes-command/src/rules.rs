@@ -157,10 +157,11 @@ impl Judge {
         }
     }
 
-    /// Whether the program lists the environment.
+    /// Whether the program lists the environment, or part of it.
     fn environment(&mut self, name: &str, args: &[Arg]) {
         self.env_dump |= match name {
-            "printenv" => args.iter().all(Arg::is_option),
+            // A single value may be the secret.
+            "printenv" => true,
             "cat" | "strings" | "xargs" | "tr" | "head" | "tail" | "less" | "more" | "od"
             | "xxd" | "grep" | "sed" | "awk" | "base64" | "bat" | "cut" | "sort" => args
                 .iter()

@@ -195,7 +195,7 @@ impl Judge {
                     }
                 }
                 Step::Pipe => {}
-                Step::Condition => frame.is_maybe = true,
+                Step::And | Step::Or => frame.is_maybe = true,
                 Step::Background | Step::End | Step::Line => {
                     self.line += usize::from(matches!(step, Step::Line));
                     frame.is_maybe = false;

@@ -84,6 +84,11 @@ impl Source {
         self.extents.get(index).map(|it| (it.end, it.kind))
     }
 
+    /// All nested parts, in the order of their starts.
+    pub(crate) fn all_nested(&self) -> impl Iterator<Item = (Range<usize>, Nest)> {
+        self.extents.iter().map(|it| (it.start..it.end, it.kind))
+    }
+
     /// The here-document of the operator at `at`.
     pub(crate) fn document(&self, at: usize) -> Option<&Document> {
         let index = self.documents.binary_search_by_key(&at, |it| it.at).ok()?;

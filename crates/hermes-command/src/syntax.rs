@@ -89,8 +89,10 @@ pub(crate) enum Step {
     Close,
     /// The step before feeds the next.
     Pipe,
-    /// `&&` or `||`: what follows may not run.
-    Condition,
+    /// `&&`: what follows may not run.
+    And,
+    /// `||`: what follows may not run.
+    Or,
     /// `&`.
     Background,
     /// `;`.
@@ -222,7 +224,8 @@ impl Parser<'_> {
                 }
                 (Step::End, 2)
             }
-            (b'&', Some(b'&')) | (b'|', Some(b'|')) => (Step::Condition, 2),
+            (b'&', Some(b'&')) => (Step::And, 2),
+            (b'|', Some(b'|')) => (Step::Or, 2),
             (b'|', Some(b'&')) => (Step::Pipe, 2),
             (b'|', _) => (Step::Pipe, 1),
             (b'&', _) => (Step::Background, 1),
@@ -234,7 +237,7 @@ impl Parser<'_> {
         if !in_pattern {
             // A line may end after `|`, `&&` and `||`.
             let goes_on = byte == b'\n'
-                && matches!(self.script.steps.last(), Some(Step::Pipe | Step::Condition));
+                && matches!(self.script.steps.last(), Some(Step::Pipe | Step::And | Step::Or));
             if !goes_on {
                 self.script.steps.push(step);
             }

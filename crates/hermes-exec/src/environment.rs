@@ -91,6 +91,9 @@ pub struct Start {
     pub script: String,
     /// In which shell.
     pub dialect: Dialect,
+    /// The folder that the script will go to, if that is known: a hint for environments that
+    /// restrict their commands. May begin with `~`.
+    pub cwd: Option<String>,
     /// Variables beside those that the environment gives by itself. They win.
     pub env: Vec<(String, String)>,
     /// Whether the variables that the environment gives by itself are left out, as far as it can:
@@ -111,6 +114,7 @@ impl Start {
         Self {
             script: script.into(),
             dialect: Dialect::Bash,
+            cwd: None,
             env: Vec::new(),
             bare: false,
             stdin: Stdin::Null,

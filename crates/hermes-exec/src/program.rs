@@ -3,6 +3,8 @@
 mod companion;
 mod find;
 mod group;
+#[cfg(unix)]
+mod live;
 mod outcome;
 
 use std::ffi::OsString;
@@ -20,6 +22,8 @@ use tokio::time::{sleep, timeout};
 pub use companion::{Companion, Pipes};
 pub use find::find;
 use group::Group;
+#[cfg(unix)]
+pub use live::{Stranger, Streams, TAG};
 pub use outcome::{Ended, Finished, Output, StartError};
 
 /// Bytes kept of each of stdout and stderr when nothing else is said.
@@ -207,6 +211,7 @@ impl Program {
 
     fn run_command(&self, file: &Path) -> tokio::process::Command {
         let mut command = self.command(file);
+        own_group(&mut command);
         command
             .stdin(if self.stdin.is_empty() { Stdio::null() } else { Stdio::piped() })
             .stderr(Stdio::piped());
@@ -227,9 +232,18 @@ impl Program {
         #[cfg(unix)]
         if let Some(name) = self.argv.first() {
             use std::os::unix::process::CommandExt as _;
-            command.arg0(name).process_group(0);
+            command.arg0(name);
         }
         command
+    }
+}
+
+/// Makes the program the leader of a process group.
+fn own_group(command: &mut Command) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt as _;
+        command.process_group(0);
     }
 }
 

@@ -7,6 +7,8 @@ use hermes_registry::ToolSpec;
 
 #[cfg(feature = "file")]
 use hermes_tool_file as _;
+#[cfg(feature = "terminal")]
+use hermes_tool_terminal as _;
 #[cfg(feature = "todo")]
 use hermes_tool_todo as _;
 
@@ -14,6 +16,8 @@ use hermes_tool_todo as _;
 pub const FEATURES: &[(&str, &str, &str)] = &[
     #[cfg(feature = "file")]
     ("file", "hermes-tool-file", "file"),
+    #[cfg(feature = "terminal")]
+    ("terminal", "hermes-tool-terminal", "terminal"),
     #[cfg(feature = "todo")]
     ("todo", "hermes-tool-todo", "todo"),
 ];
@@ -26,6 +30,8 @@ pub fn linked() -> Vec<&'static [&'static ToolSpec]> {
     let linked: &[&'static [&'static ToolSpec]] = &[
         #[cfg(feature = "file")]
         hermes_tool_file::tools(),
+        #[cfg(feature = "terminal")]
+        hermes_tool_terminal::tools(),
         #[cfg(feature = "todo")]
         hermes_tool_todo::tools(),
     ];

@@ -40,5 +40,7 @@ fn classify_command(input: &Value, expect: &Value) -> Result<(), String> {
 }
 
 fn is_env_dump(input: &Value) -> Result<Value, String> {
-    Ok(json!({"env_dump": report(input)?.env_dump}))
+    // Two questions: whether it lists the environment, and whether its output is masked as such.
+    let is_masked = hermes_terminal::is_env_dump(text(input, "command")?);
+    Ok(json!({"env_dump": report(input)?.env_dump, "dump": is_masked}))
 }

@@ -15,6 +15,9 @@ mod paths;
 mod registry;
 mod schema;
 mod search;
+mod terminal;
+mod terminal_policy;
+mod terminal_tools;
 mod todo;
 mod toolsets;
 mod turn;
@@ -45,6 +48,9 @@ const AREAS: &[&[(&str, Binding)]] = &[
     registry::AREA,
     schema::AREA,
     search::AREA,
+    terminal::AREA,
+    terminal_policy::AREA,
+    terminal_tools::AREA,
     todo::AREA,
     toolsets::AREA,
     turn::AREA,

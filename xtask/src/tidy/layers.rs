@@ -9,7 +9,7 @@ use crate::project::Project;
 
 /// The workspace's packages from the bottom up. A package depends on packages of lower layers
 /// only, for its tests too: a tool crate whose tests linked the facade would be linked twice.
-const LAYERS: [&[&str]; 23] = [
+const LAYERS: &[&[&str]] = &[
     &["hermes-registry", "hermes-command"],
     &[
         "hermes-schema",
@@ -17,18 +17,22 @@ const LAYERS: [&[&str]; 23] = [
         "hermes-toolsets",
         "hermes-turn",
         "hermes-guard",
+        "hermes-terminal",
         "hermes-edit",
         "hermes-documents",
         "hermes-lint",
     ],
     &["hermes-config", "hermes-task"],
-    &["hermes-audit"],
+    &["hermes-audit", "hermes-exec-policy"],
     &["hermes-net"],
     &["hermes-store"],
     &["hermes-llm"],
+    &["hermes-confine"],
     &["hermes-exec"],
     &["hermes-exec-modal", "hermes-exec-daytona"],
     &["hermes-fs"],
+    &["hermes-environments"],
+    &["hermes-processes"],
     &["hermes-file-state"],
     &["hermes-lsp"],
     &["hermes-hooks"],

@@ -6,7 +6,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::group::Group;
-use super::{BUSY_PAUSE, Ended, Program, REAP, StartError, is_busy};
+use super::{BUSY_PAUSE, Ended, Program, REAP, StartError, is_busy, own_group};
 
 /// How often a companion that should end is looked at.
 const LOOK: Duration = Duration::from_millis(2);
@@ -67,6 +67,7 @@ impl Program {
         let mut tries = 0;
         let mut child = loop {
             let mut command = self.command(&file);
+            own_group(&mut command);
             match command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn() {
                 Ok(child) => break child,
                 Err(error) if is_busy(&error, &mut tries) => sleep(BUSY_PAUSE),

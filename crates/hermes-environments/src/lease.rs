@@ -1,0 +1,78 @@
+//! An environment in use.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use hermes_exec::session::Session;
+use std::sync::{Mutex, PoisonError};
+
+/// An environment with its session, for as long as somebody keeps it.
+pub(crate) struct Entry {
+    pub(crate) session: Arc<Session>,
+    /// How many leases there are.
+    leases: AtomicUsize,
+    /// When the last one ended.
+    used: Mutex<Instant>,
+}
+
+impl Entry {
+    pub(crate) fn new(session: Session) -> Self {
+        Self {
+            session: Arc::new(session),
+            leases: AtomicUsize::new(0),
+            used: Mutex::new(Instant::now()),
+        }
+    }
+
+    /// When it was used last; none while it is.
+    pub(crate) fn idle_since(&self) -> Option<Instant> {
+        let is_used = self.leases.load(Ordering::Acquire) > 0;
+        (!is_used).then(|| *self.used.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The use of an environment: as long as it is held, the environment isn't given up for being
+/// idle. A background process holds one until it ends.
+pub struct Lease {
+    entry: Arc<Entry>,
+    key: String,
+}
+
+impl Lease {
+    pub(crate) fn of(entry: Arc<Entry>, key: String) -> Self {
+        entry.leases.fetch_add(1, Ordering::AcqRel);
+        Self { entry, key }
+    }
+
+    /// The session of commands.
+    #[must_use]
+    pub fn session(&self) -> &Arc<Session> {
+        &self.entry.session
+    }
+
+    /// The sandbox key of the environment.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+}
+
+impl Clone for Lease {
+    fn clone(&self) -> Self {
+        Self::of(Arc::clone(&self.entry), self.key.clone())
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        *self.entry.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.entry.leases.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl std::fmt::Debug for Lease {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lease").field("key", &self.key).finish_non_exhaustive()
+    }
+}

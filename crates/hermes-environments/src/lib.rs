@@ -1,0 +1,16 @@
+#![doc = include_str!("../README.md")]
+
+mod confine;
+mod environments;
+mod factory;
+mod files;
+mod folders;
+mod lease;
+mod overrides;
+mod reaper;
+
+pub use confine::Confined;
+pub use environments::{Environments, Setup};
+pub use factory::{Factory, Request};
+pub use lease::Lease;
+pub use overrides::Overrides;

@@ -1,0 +1,50 @@
+//! Giving up environments that nobody uses.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use hermes_exec::environment::Close;
+use hermes_task::Tracked;
+
+use crate::environments::{Environments, Slot};
+
+/// How often it is looked for idle environments.
+const ROUND: Duration = Duration::from_secs(60);
+
+/// Looks for idle environments now and then, until nobody has environments any more.
+pub(crate) fn start(environments: Weak<Environments>) -> Tracked<()> {
+    hermes_task::spawn(async move {
+        loop {
+            tokio::time::sleep(ROUND).await;
+            let Some(environments) = environments.upgrade() else { return };
+            environments.reap().await;
+        }
+    })
+}
+
+impl Environments {
+    /// Gives up the environments that were idle for longer than configured. Running background
+    /// processes hold a lease, so theirs aren't among them.
+    pub async fn reap(&self) {
+        let lifetime = self.config().map_or(Duration::MAX, |config| config.lifetime);
+        for (key, slot) in self.slots() {
+            // One that is just being made is in use.
+            let Ok(mut entry) = slot.try_lock() else { continue };
+            let is_idle = |since: std::time::Instant| since.elapsed() >= lifetime;
+            if !entry.as_ref().is_some_and(|it| it.idle_since().is_some_and(is_idle)) {
+                continue;
+            }
+            let Some(idle) = entry.take() else { continue };
+            drop(entry);
+            self.drop_slot(&key, &slot);
+            idle.session.environment().close(Close::AsConfigured).await;
+        }
+    }
+}
+
+/// Closes an environment within a time: an end that hangs must not hold up the program's.
+pub(crate) async fn close(slot: Arc<Slot>, how: Close, limit: Duration) {
+    let entry = slot.lock().await.take();
+    let Some(entry) = entry else { return };
+    let _ = tokio::time::timeout(limit, entry.session.environment().close(how)).await;
+}

@@ -1,0 +1,228 @@
+//! This machine as an environment.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempfile::TempPath;
+
+use crate::environment::{
+    BoxFuture, Close, Dialect, Environment, Exit, Handle, Pid, Running, Size, Start, StartFailure,
+};
+use crate::program::{Program, StartError, Streams};
+use crate::session::LAST;
+
+/// Restricts commands.
+pub trait Confine: Send + Sync {
+    /// Calls `start`, from a thread that is restricted if need be, with the arguments that a
+    /// command is to be started by in place of `argv`. The command goes to the folder `cwd`.
+    ///
+    /// # Errors
+    /// What `start` said, or why the restrictions can't be put in force.
+    fn confined(
+        &self,
+        cwd: &Path,
+        argv: Vec<OsString>,
+        start: &mut (dyn FnMut(Vec<OsString>) -> Result<(), StartFailure> + Send),
+    ) -> Result<(), StartFailure>;
+}
+
+/// What the local environment is made of.
+#[derive(Clone, Default)]
+pub struct Options {
+    /// The variables of its commands, all of them.
+    pub env: Vec<(String, String)>,
+    /// Where a session starts.
+    pub cwd: PathBuf,
+    /// The folder for short-lived files; absolute.
+    pub temp_dir: PathBuf,
+    /// The home folder of the user.
+    pub home: Option<String>,
+    /// Restrictions of its commands.
+    pub confine: Option<Arc<dyn Confine>>,
+}
+
+/// This machine.
+pub struct Local {
+    options: Options,
+    cwd: String,
+    temp_dir: String,
+    /// The program: the path of bash, or its name.
+    shell: String,
+}
+
+impl Local {
+    /// This machine. Nothing is started before the first command.
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let (cwd, temp_dir) = (text(&options.cwd), text(&options.temp_dir));
+        Self { options, cwd, temp_dir, shell: "bash".to_owned() }
+    }
+
+    fn begin(&self, start: Start) -> Result<Running, StartFailure> {
+        // A file and not an argument: those are limited to 128 KiB.
+        let (script, last) = match start.script.strip_suffix(LAST) {
+            Some(script) => (script, LAST),
+            None => (&*start.script, ""),
+        };
+        let file = self.write(script).map_err(|error| {
+            let folder = &self.temp_dir;
+            StartFailure::new(format!(
+                "the command can't be written to a file in {folder}: {error}"
+            ))
+        })?;
+        let load = match (start.dialect, last) {
+            (Dialect::Posix, _) => format!("eval \"$(cat {})\"", quoted(&file)),
+            (_, "") => format!("builtin eval \"$(<{})\"", quoted(&file)),
+            // Sourcing takes no fork.
+            (_, last) => format!("builtin . {}; {last}", quoted(&file)),
+        };
+        let mut argv: Vec<String> = match start.dialect {
+            Dialect::Bash => vec![self.shell.clone(), "--norc".into(), "--noprofile".into()],
+            Dialect::BashLogin => vec![self.shell.clone(), "-l".into()],
+            Dialect::Posix => vec!["sh".into()],
+        };
+        argv.extend(["-c".to_owned(), load]);
+        let path = self.options.env.iter().filter(|(name, _)| start.bare && name == "PATH");
+        let all = self.options.env.iter().filter(|_| !start.bare);
+        let env: Vec<_> = all.chain(path).chain(&start.env).cloned().collect();
+        let streams = Streams {
+            stdin: start.stdin,
+            errors_apart: start.errors_apart,
+            terminal: start.terminal,
+        };
+        // This is only where the shell is born; the script goes to the folder of the command.
+        let launch = |argv: Vec<OsString>| {
+            let program = Program::new(argv).cwd("/").env(env.clone());
+            program.launch(streams.clone()).map_err(|error| failure(&error))
+        };
+        let argv = argv.into_iter().map(OsString::from).collect();
+        let running = match &self.options.confine {
+            None => launch(argv)?,
+            Some(confine) => {
+                let cwd = self.folder(start.cwd.as_deref());
+                let runtime = tokio::runtime::Handle::current();
+                let mut running = None;
+                confine.confined(&cwd, argv, &mut |argv| {
+                    let _guard = runtime.enter();
+                    running = Some(launch(argv)?);
+                    Ok(())
+                })?;
+                running.ok_or_else(|| StartFailure::new("the command was not started"))?
+            }
+        };
+        let handle = Box::new(WithScript { inner: running.handle, _script: file });
+        Ok(Running { handle, ..running })
+    }
+
+    /// The folder that a command goes to, absolute.
+    fn folder(&self, cwd: Option<&str>) -> PathBuf {
+        let Some(cwd) = cwd else { return self.options.cwd.clone() };
+        match (cwd.strip_prefix('~'), &self.options.home) {
+            (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
+                Path::new(home).join(rest.trim_start_matches('/'))
+            }
+            _ => self.options.cwd.join(cwd),
+        }
+    }
+
+    fn write(&self, script: &str) -> io::Result<TempPath> {
+        use std::io::Write as _;
+        // Readable by nobody else, as all files of this crate.
+        let mut file = tempfile::Builder::new()
+            .prefix("hermes-run-")
+            .suffix(".sh")
+            .tempfile_in(&self.options.temp_dir)?;
+        file.write_all(script.as_bytes())?;
+        Ok(file.into_temp_path())
+    }
+}
+
+fn quoted(path: &Path) -> String {
+    crate::session::quote(&path.to_string_lossy())
+}
+
+fn failure(error: &StartError) -> StartFailure {
+    match error {
+        // Out of processes or memory, perhaps for a moment only.
+        StartError::Refused { source, .. }
+            if matches!(source.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory) =>
+        {
+            StartFailure::passing(error.to_string())
+        }
+        StartError::NotFound { .. } => {
+            StartFailure::new(format!("{error}: commands are run by bash, which must be installed"))
+        }
+        _ => StartFailure::new(error.to_string()),
+    }
+}
+
+impl Environment for Local {
+    fn kind(&self) -> &'static str {
+        "local"
+    }
+
+    fn identity(&self) -> String {
+        "local".to_owned()
+    }
+
+    fn temp_dir(&self) -> &str {
+        &self.temp_dir
+    }
+
+    fn home(&self) -> Option<&str> {
+        self.options.home.as_deref()
+    }
+
+    fn initial_cwd(&self) -> &str {
+        &self.cwd
+    }
+
+    fn shares_files(&self) -> bool {
+        true
+    }
+
+    fn shared_folder(&self) -> Option<&Path> {
+        Some(&self.options.temp_dir)
+    }
+
+    fn start(&self, start: Start) -> BoxFuture<'_, Result<Running, StartFailure>> {
+        Box::pin(std::future::ready(self.begin(start)))
+    }
+
+    fn close(&self, _how: Close) -> BoxFuture<'_, ()> {
+        // Nothing was made for it.
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// Keeps the file of a script for as long as its shell may read it.
+struct WithScript {
+    inner: Box<dyn Handle>,
+    _script: TempPath,
+}
+
+impl Handle for WithScript {
+    fn pid(&self) -> Option<Pid> {
+        self.inner.pid()
+    }
+
+    fn wait(&self) -> BoxFuture<'_, Exit> {
+        self.inner.wait()
+    }
+
+    fn terminate(&self, grace: Duration) -> BoxFuture<'_, ()> {
+        self.inner.terminate(grace)
+    }
+
+    fn resize(&self, size: Size) -> io::Result<()> {
+        self.inner.resize(size)
+    }
+
+    fn release(&self) {
+        self.inner.release();
+    }
+}

@@ -1,0 +1,141 @@
+//! Control over a live program.
+
+use std::io;
+use std::process::Child;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use hermes_task::Tracked;
+use rustix::process::Signal;
+use tokio::time::{Instant, sleep};
+
+use super::exit::{ExitWatch, look};
+use super::terminal::Terminal;
+use super::tree::Tree;
+use crate::environment::{BoxFuture, Exit, Handle, Pid, Size};
+
+/// How often those who were told to end are looked at, at first and in the end.
+const LOOKS: [Duration; 2] = [Duration::from_millis(2), Duration::from_millis(50)];
+
+/// How long the end of those who were killed is waited for. Only what hangs in the kernel takes
+/// longer.
+const KILLED: Duration = Duration::from_secs(2);
+
+/// A program that is the leader of its session. Its number is its own until this is dropped.
+#[derive(Debug)]
+pub(super) struct LiveHandle {
+    child: Mutex<Option<Child>>,
+    pid: rustix::process::Pid,
+    tag: Option<Vec<u8>>,
+    is_released: AtomicBool,
+    pub(super) watch: Option<ExitWatch>,
+    /// Writes what was given as stdin.
+    pub(super) feed: Option<Tracked<()>>,
+    pub(super) terminal: Option<Terminal>,
+}
+
+impl LiveHandle {
+    pub(super) fn of(child: Child, tag: Option<Vec<u8>>) -> Self {
+        let pid = rustix::process::Pid::from_child(&child);
+        Self {
+            child: Mutex::new(Some(child)),
+            pid,
+            tag,
+            is_released: AtomicBool::new(false),
+            watch: None,
+            feed: None,
+            terminal: None,
+        }
+    }
+
+    pub(super) fn id(&self) -> rustix::process::Pid {
+        self.pid
+    }
+
+    /// The program, and all that it started as far as it can be found.
+    fn tree(&self) -> Tree {
+        Tree::of(self.pid, self.tag.as_deref())
+    }
+
+    async fn end(&self, grace: Duration) {
+        if !grace.is_zero() {
+            let give_up = Instant::now() + grace;
+            self.tree().signal(Signal::TERM);
+            if self.are_gone(give_up).await {
+                return;
+            }
+        }
+        let give_up = Instant::now() + KILLED;
+        // Again until nobody is left: who was just being started may have been overlooked.
+        while Instant::now() < give_up {
+            self.tree().signal(Signal::KILL);
+            if self.are_gone(Instant::now() + Duration::from_millis(100)).await {
+                return;
+            }
+        }
+    }
+
+    /// Whether all of them have ended, or did before `give_up`.
+    async fn are_gone(&self, give_up: Instant) -> bool {
+        let [mut pause, longest] = LOOKS;
+        loop {
+            if self.tree().is_gone() {
+                return true;
+            }
+            if Instant::now() >= give_up {
+                return false;
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(longest);
+        }
+    }
+}
+
+impl Handle for LiveHandle {
+    fn pid(&self) -> Option<Pid> {
+        u32::try_from(self.pid.as_raw_nonzero().get()).ok().map(Pid::Host)
+    }
+
+    fn wait(&self) -> BoxFuture<'_, Exit> {
+        Box::pin(async {
+            match &self.watch {
+                Some(watch) => watch.ended().await,
+                None => Exit::Lost("the process can't be watched".to_owned()),
+            }
+        })
+    }
+
+    fn terminate(&self, grace: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(self.end(grace))
+    }
+
+    fn resize(&self, size: Size) -> io::Result<()> {
+        match &self.terminal {
+            Some(terminal) => terminal.resize(size),
+            None => Err(io::Error::new(io::ErrorKind::Unsupported, "it runs without a terminal")),
+        }
+    }
+
+    fn release(&self) {
+        self.is_released.store(true, Ordering::Release);
+    }
+}
+
+impl Drop for LiveHandle {
+    fn drop(&mut self) {
+        if !self.is_released.load(Ordering::Acquire) {
+            self.tree().signal(Signal::KILL);
+        }
+        let child = self.child.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(mut child) = child else { return };
+        if look(self.pid).is_some() {
+            let _ = child.wait();
+        } else {
+            // It ends in a moment, or was let go and may take for ever; either way somebody must
+            // collect it, and waiting here would hold up the runtime.
+            let collect = move || drop(child.wait());
+            let _ = std::thread::Builder::new().name("collect".to_owned()).spawn(collect);
+        }
+    }
+}

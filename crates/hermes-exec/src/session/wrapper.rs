@@ -1,0 +1,243 @@
+//! The script around a command: restores the session's state, runs the command, saves the state.
+//!
+//! After the first line only builtins of bash are used, and each by name, since a session may have
+//! functions and aliases called `cd` or `export` and a `PATH` with nothing in it. Bash 3.2 suffices.
+
+use super::quote::{expandable, folder, quote};
+
+/// A command and what surrounds it.
+pub(super) struct Wrapper<'a> {
+    pub(super) command: &'a str,
+    /// Where it starts: the folder, which may begin with `~`.
+    pub(super) cwd: &'a str,
+    /// The file of the state that it starts from.
+    pub(super) state: Option<String>,
+    /// Whether the shell starts without variables of its own.
+    pub(super) is_bare: bool,
+    /// Names of variables that are the command's own.
+    pub(super) names: &'a [String],
+    /// Where its state goes.
+    pub(super) save: Option<Save>,
+}
+
+/// Where the state of a command goes.
+#[derive(Clone, Debug)]
+pub(super) struct Save {
+    /// The file of the state.
+    pub(super) state: String,
+    /// The way by which the end is told.
+    pub(super) report: Report,
+}
+
+/// How the wrapper tells where the command ended.
+#[derive(Clone, Debug)]
+pub(super) enum Report {
+    /// In a file.
+    File(String),
+    /// In the output, between two of these.
+    Marker(String),
+}
+
+/// Said in a report when the folder could not be entered.
+pub(super) const NOT_ENTERED: &str = "n-";
+
+/// Said second in a report when the command ended in the folder that it started in.
+pub(super) const STAYED: &str = "-";
+
+/// Said in a report when the state is another one than before.
+pub(super) const CHANGED: &str = "c";
+
+/// Said in a report when the state is the same as before.
+pub(super) const SAME: &str = "s";
+
+/// The end of a state that was written whole.
+pub(super) const WHOLE: &str = "# whole";
+
+impl Wrapper<'_> {
+    /// The whole script.
+    pub(super) fn script(&self) -> String {
+        let mut script = String::with_capacity(self.command.len() + 2048);
+        if let Some(save) = &self.save {
+            self.push_end(&mut script, save);
+        }
+        if let Some(state) = &self.state {
+            if !self.is_bare {
+                let own = self.names.join("|");
+                script.push_str(&format!(
+                    "for __hermes_name in $(builtin compgen -e); do case $__hermes_name in {own}) \
+                     ;; *) builtin unset \"$__hermes_name\";; esac; done 2>/dev/null\n"
+                ));
+            }
+            script.push_str(&format!("builtin . {} 2>/dev/null\n", quote(state)));
+        }
+        // After the state, which has an idea of the folder as well.
+        let cwd = folder(self.cwd);
+        let not_entered = match &self.save {
+            Some(save) => format!("{{ {}; builtin exit 126; }}", save.report.say(NOT_ENTERED)),
+            None => "builtin exit 126".to_owned(),
+        };
+        script.push_str(&format!("builtin cd -P -- {cwd} || {not_entered}\n__hermes_from=$PWD\n"));
+        if self.save.is_some() {
+            script.push_str("builtin trap __hermes_end EXIT\n");
+            if sets_exit_trap(self.command) {
+                script.push_str(TRAP);
+            }
+        }
+        script.push_str(&format!("__hermes_command={}\n", quote(self.command)));
+        // Options last: aliases must not change how the rest is read, nor errexit how it is run.
+        script.push_str(if self.state.is_some() { OPTIONS } else { FIRST_OPTIONS });
+        script.push_str(LAST);
+        script
+    }
+
+    /// The function that saves the state at the end, whatever the end is.
+    fn push_end(&self, script: &mut String, save: &Save) {
+        let state = quote(&save.state);
+        let same = match (&self.state, &save.report) {
+            // Who reads the report can compare the files as well, and without a shell's forks.
+            (_, Report::File(_)) | (None, _) => String::new(),
+            (Some(old), Report::Marker(_)) => format!(
+                "[[ $(<{old}) != \"$(<{state})\" ]] || __hermes_how={SAME}\n",
+                old = quote(old)
+            ),
+        };
+        let own = self.names.join(" ");
+        let told = save.report.say("$__hermes_how");
+        script.push_str(&format!(
+            r#"__hermes_exit= __hermes_traps=
+__hermes_end() {{
+  __hermes_code=$? __hermes_set=$SHELLOPTS __hermes_shopt=$BASHOPTS
+  {{
+    builtin set +aefnuvx +o posix
+    builtin trap - DEBUG ERR RETURN EXIT
+    builtin unset -f __hermes_end $__hermes_traps
+    builtin export -n __hermes_{{code,exit,command,set,shopt,how,from}} {own}
+    {{
+      builtin export -p; builtin declare -f; builtin alias -p; builtin umask -p
+      builtin echo "__hermes_set=$__hermes_set __hermes_shopt=$__hermes_shopt {WHOLE}"
+    }} >|{state}
+    __hermes_how={CHANGED}
+    {same}
+  }} 2>/dev/null
+  if [[ . -ef $__hermes_from ]]; then __hermes_how+={STAYED}; else __hermes_how+=+; fi
+  {told}
+  if [[ -n $__hermes_exit ]]; then
+    __hermes_is() {{ builtin return "$__hermes_code"; }}
+    __hermes_is
+    builtin eval "$__hermes_exit"
+  fi
+  builtin exit "$__hermes_code"
+}}
+"#
+        ));
+    }
+}
+
+/// Puts the options of the state in force, where they aren't the ones of a new shell.
+const OPTIONS: &str = r#"if [[ $__hermes_set/$__hermes_shopt != "$SHELLOPTS/$BASHOPTS" ]]; then
+  __hermes_options() {
+    local IFS=: name
+    for name in $BASHOPTS; do builtin shopt -u "$name"; done
+    for name in $__hermes_shopt; do builtin shopt -s "$name"; done
+    builtin unset -f __hermes_options
+    for name in $SHELLOPTS; do builtin set +o "$name"; done
+    for name in $__hermes_set; do
+      # In force, it would be the end of everything.
+      [[ $name == noexec ]] || builtin set -o "$name"
+    done
+  }
+  __hermes_options 2>/dev/null
+fi
+"#;
+
+/// The option that a session begins with.
+const FIRST_OPTIONS: &str = "builtin shopt -s expand_aliases\n";
+
+/// The last line, which runs the command; not even an alias called `eval` comes between.
+///
+/// Whoever passes a script on by a file should source what is before this line, and run it from
+/// the shell's `-c`: what bash says of errors begins with the name of the file that they are in.
+pub(crate) const LAST: &str = "\\builtin \\eval \"$__hermes_command\"\n";
+
+impl Report {
+    /// Shell that tells `how`, and where it is.
+    fn say(&self, how: &str) -> String {
+        let cwd = "{ builtin pwd -P 2>/dev/null || builtin echo \"$PWD\"; }";
+        match self {
+            Self::File(file) => {
+                format!("{{ builtin printf %s \"{how}\"; {cwd}; }} >|{}", quote(file))
+            }
+            // Not into a file that the command has put in the place of its stdout for good.
+            Self::Marker(marker) => format!(
+                "if [[ -p /dev/fd/1 || -S /dev/fd/1 ]]; then builtin printf '\\n%s%s' {marker} \
+                 \"{how}\"; {cwd}; builtin echo {marker}; fi"
+            ),
+        }
+    }
+}
+
+/// Stands before the builtin `trap` in commands that seem to set a trap for their end: that one is
+/// the wrapper's, which runs the command's own after it.
+const TRAP: &str = r#"__hermes_traps=trap
+trap() {
+  if ((BASH_SUBSHELL)); then builtin trap "$@"; builtin return; fi
+  [[ ${1-} != -- ]] || builtin shift
+  if [[ $# -eq 0 || $1 == -p || $1 == -l ]]; then
+    [[ -z $__hermes_exit || ${1-} == -l ]] || builtin printf 'trap -- %q EXIT\n' "$__hermes_exit"
+    builtin trap - EXIT; builtin trap "$@"; builtin trap __hermes_end EXIT; builtin return
+  fi
+  if [[ $# -eq 1 ]]; then builtin set -- - "$1"; fi
+  local action=$1 signal status=0
+  builtin shift
+  for signal; do
+    case $signal in
+      EXIT|exit|SIGEXIT|0) if [[ $action == - ]]; then __hermes_exit=; else __hermes_exit=$action; fi;;
+      *) builtin trap -- "$action" "$signal" || status=$?;;
+    esac
+  done
+  builtin return $status
+}
+"#;
+
+/// Whether a command may set a trap for its end. Others are spared the function above, which can't
+/// do everything that the builtin does.
+fn sets_exit_trap(command: &str) -> bool {
+    command.contains("trap")
+        && (["EXIT", "exit"].iter().any(|name| command.contains(name))
+            || command.split_ascii_whitespace().any(|word| word.trim_matches(';') == "0"))
+}
+
+/// The command that begins a session: it makes the folder for the state, and sources files.
+pub(super) fn first(session: &str, files: &[String]) -> String {
+    let session = quote(session);
+    let mut script = format!("[ -d {session} ] || mkdir -m 700 -- {session}\n");
+    if !files.is_empty() {
+        let words: Vec<String> = files.iter().map(|file| expandable(file)).collect();
+        script.push_str(&format!(
+            "for __hermes_file in {}; do if [ -r \"$__hermes_file\" ]; then . \
+             \"$__hermes_file\"; fi; done </dev/null >/dev/null 2>&1\n",
+            words.join(" ")
+        ));
+    }
+    script.push_str("unset __hermes_file\nset +eux\nshopt -s expand_aliases\n");
+    script
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traps_for_the_end_are_seen() {
+        for (command, expected) in [
+            ("trap 'x' EXIT", true),
+            ("trap x 0; y", true),
+            ("trap - exit", true),
+            ("trap x INT", false),
+            ("exit 0", false),
+            ("echo strap", false),
+        ] {
+            assert_eq!(sets_exit_trap(command), expected, "{command}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What must be right about a call before anything is started for it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hermes_approval::{CommandGate, CommandRequest, Decision, Forced, Place};
+use hermes_exec_policy::child_env::SessionVars;
+use hermes_exec_policy::config::{Backend, TerminalConfig};
+use hermes_registry::{ToolContext, ToolError};
+use hermes_terminal::{foreground_check, validate_workdir};
+use serde_json::{Map, Value, json};
+
+use crate::args::Args;
+use crate::terminals::Terminals;
+
+/// A call that may run.
+pub(crate) struct Plan {
+    pub(crate) terminals: Arc<Terminals>,
+    pub(crate) config: TerminalConfig,
+    pub(crate) command: String,
+    /// Where it starts.
+    pub(crate) cwd: String,
+    /// Whether the call named the folder.
+    pub(crate) has_workdir: bool,
+    /// What there is to say about the folder.
+    pub(crate) note: Option<String>,
+    pub(crate) timeout: Duration,
+    /// Its own variables.
+    pub(crate) env: Vec<(String, String)>,
+    pub(crate) decision: Decision,
+}
+
+/// A call that doesn't run, as a result.
+pub(crate) type Refusal = Value;
+
+/// A result that says that nothing ran.
+pub(crate) fn refusal(error: impl Into<String>) -> Refusal {
+    json!({"output": "", "exit_code": -1, "error": error.into(), "status": "error"})
+}
+
+impl Plan {
+    /// Checks a call, from what costs nothing to what may wait for a person.
+    ///
+    /// # Errors
+    /// The host lends no terminal, or the call was given up.
+    pub(crate) async fn of(
+        args: &Args,
+        cx: &ToolContext,
+    ) -> Result<Result<Self, Refusal>, ToolError> {
+        let terminals = cx.require_service::<Terminals>("terminal")?;
+        let checked = match checked(args, cx, &terminals) {
+            Ok(checked) => checked,
+            Err(error) => return Ok(Err(refusal(error))),
+        };
+        let Checked { config, command, timeout } = checked;
+        let environments = terminals.environments();
+        let (cwd, note) = environments.folder(cx.ids(), args.workdir.as_deref(), &config);
+        let decision = decide(cx, &config, &command, &cwd).await?;
+        if let Some(result) = decision.result() {
+            return Ok(Err(result));
+        }
+        let session = cx.service::<SessionVars>();
+        let session = session.as_deref().cloned().unwrap_or_default();
+        Ok(Ok(Self {
+            env: environments.session_variables(&session),
+            has_workdir: args.workdir.is_some(),
+            terminals,
+            config,
+            command,
+            cwd,
+            note,
+            timeout,
+            decision,
+        }))
+    }
+
+    /// Adds what there is to say to a result.
+    pub(crate) fn annotate(&self, result: &mut Map<String, Value>) {
+        self.decision.annotate(result);
+        if let Some(note) = &self.note {
+            result.insert("cwd_note".to_owned(), note.clone().into());
+        }
+    }
+}
+
+struct Checked {
+    config: TerminalConfig,
+    command: String,
+    timeout: Duration,
+}
+
+fn checked(args: &Args, cx: &ToolContext, terminals: &Terminals) -> Result<Checked, String> {
+    let command = match &args.command {
+        Value::String(command) if !command.trim().is_empty() => command.clone(),
+        Value::String(_) | Value::Null => return Err("`command` is empty".to_owned()),
+        _ => return Err("`command` must be a text: the command for bash".to_owned()),
+    };
+    if command.contains('\0') {
+        return Err("`command` holds a NUL character, which no shell can read".to_owned());
+    }
+    let config = terminals.environments().config_of(cx.ids()).map_err(|it| it.to_string())?;
+    let timeout = timeout(args, &config)?;
+    if let Some(workdir) = args.workdir.as_deref() {
+        if workdir.trim().is_empty() {
+            return Err("`workdir` is empty: leave it out for the session's folder".to_owned());
+        }
+        validate_workdir(workdir).map_err(|error| format!("`workdir`: {error}"))?;
+    }
+    // Who insists knows what he does.
+    let is_free = args.background || cx.service::<Forced>().is_some();
+    if !is_free && let Some(issue) = foreground_check(&command) {
+        return Err(issue.to_string());
+    }
+    if let Backend::Unknown(name) = &config.backend {
+        return Err(format!("terminal.backend is `{name}`, which doesn't exist"));
+    }
+    Ok(Checked { config, command, timeout })
+}
+
+fn timeout(args: &Args, config: &TerminalConfig) -> Result<Duration, String> {
+    let Some(seconds) = args.timeout.filter(|seconds| *seconds != 0.0) else {
+        return Ok(config.timeout);
+    };
+    let asked = Duration::try_from_secs_f64(seconds);
+    let asked = asked.map_err(|_| "`timeout` must be a number of seconds from 1 on".to_owned())?;
+    let most = config.max_foreground_timeout;
+    if !args.background && asked > most {
+        return Err(format!(
+            "`timeout` is {seconds} s, and a foreground command may take {} s at most. Run longer \
+             work with background=true and wait for it with the process tool.",
+            most.as_secs()
+        ));
+    }
+    Ok(asked)
+}
+
+/// Asks whether the command may run.
+async fn decide(
+    cx: &ToolContext,
+    config: &TerminalConfig,
+    command: &str,
+    cwd: &str,
+) -> Result<Decision, ToolError> {
+    // Without a gate, nobody could be asked.
+    let gate = cx.require_service::<dyn CommandGate>("terminal")?;
+    let has_host_access = config.has_host_access();
+    let place = Place::new(config.backend.name()).with_host_access(has_host_access);
+    let request = CommandRequest::new("terminal", command).at(place).in_folder(cwd);
+    let decision = gate.decide(&request, cx).await;
+    cx.check_interrupt()?;
+    Ok(decision)
+}
