@@ -47,6 +47,10 @@ impl BaseUrl {
         self.target.url().as_str()
     }
 
+    pub(crate) const fn target(&self) -> &Target {
+        &self.target
+    }
+
     /// Whether the address is that of a host alone.
     pub(crate) fn has_path(&self) -> bool {
         self.target.url().path() != "/"

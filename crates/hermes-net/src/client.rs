@@ -16,8 +16,9 @@ use hyper::{HeaderMap, Method};
 use rustls::ClientConfig;
 use tokio::time::Instant;
 
+use crate::base_url::BaseUrl;
 use crate::body::{Body, Limits, Response, chain};
-use crate::connect::{Connection, connect, vet};
+use crate::connect::{Connection, Wire, connect, reach, vet};
 use crate::decode::{ACCEPTED, Decoder};
 use crate::error::{NetError, NetErrorKind};
 use crate::pool::{Key, Pool};
@@ -108,6 +109,44 @@ impl Client {
         let mut hop = Hop::new(target, request.method.clone(), headers, request.body.clone());
         let result = exchange.run(&mut hop).await;
         result.map_err(|err| err.about(hop.target.url().as_str()).without(&exchange.limits.secrets))
+    }
+}
+
+impl Client {
+    /// A connection to the host of `service` for another protocol than this client's own: nothing
+    /// has been said on it. With `https` that protocol, by its name in TLS, must be what the other
+    /// side speaks, too; it may be left out.
+    ///
+    /// # Errors
+    /// The address is refused; there is no connection in time; or the other side doesn't speak the
+    /// protocol.
+    pub async fn open(
+        &self,
+        service: &BaseUrl,
+        protocol: Option<&str>,
+    ) -> Result<Box<dyn Wire>, NetError> {
+        let target = service.target();
+        let policy = if service.covers(target) {
+            UrlPolicy { allow_private: true }
+        } else {
+            self.inner.policy
+        };
+        let opening = async {
+            let addresses = vet(target, &*self.inner.resolver, policy).await?;
+            let is_https = target.url().scheme() == "https";
+            let tls = if is_https { Some(self.inner.tls.config()?) } else { None };
+            let tls = tls.map(|config| {
+                let mut config = ClientConfig::clone(&config);
+                config.alpn_protocols =
+                    protocol.map(|name| name.as_bytes().to_vec()).into_iter().collect();
+                Arc::new(config)
+            });
+            reach(target, &addresses, tls).await
+        };
+        let longest = self.inner.connect_timeout;
+        let opened = tokio::time::timeout(longest, opening).await;
+        let opened = opened.unwrap_or_else(|_| Err(NetError::timeout("connecting", longest)));
+        opened.map_err(|err| err.about(service.as_str()))
     }
 }
 

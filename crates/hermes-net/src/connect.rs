@@ -14,6 +14,7 @@ use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
@@ -53,12 +54,26 @@ pub(crate) async fn vet(
     Ok(addresses)
 }
 
-/// Connects to one of `addresses`, which are judged already.
+/// A connection, whatever is spoken on it.
+pub trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
+
+/// Connects to one of `addresses`, which are judged already, and speaks HTTP.
 pub(crate) async fn connect(
     target: &Target,
     addresses: &[IpAddr],
     tls: Option<Arc<ClientConfig>>,
 ) -> Result<Connection, NetError> {
+    handshake(TokioIo::new(reach(target, addresses, tls).await?)).await
+}
+
+/// Connects to one of `addresses`, which are judged already.
+pub(crate) async fn reach(
+    target: &Target,
+    addresses: &[IpAddr],
+    tls: Option<Arc<ClientConfig>>,
+) -> Result<Box<dyn Wire>, NetError> {
     let fault = |what: &str, err: &dyn std::fmt::Display| {
         NetError::new(NetErrorKind::Connect, &format!("{what}: {err}"))
     };
@@ -67,7 +82,7 @@ pub(crate) async fn connect(
         .await
         .map_err(|err| fault("no connection", &err))?;
     let _ = stream.set_nodelay(true);
-    let Some(tls) = tls else { return handshake(TokioIo::new(stream)).await };
+    let Some(tls) = tls else { return Ok(Box::new(stream)) };
     let name = match target.host() {
         Host::Name(name) => {
             ServerName::try_from(name.clone()).map_err(|err| fault("no name of a server", &err))?
@@ -76,7 +91,7 @@ pub(crate) async fn connect(
     };
     let stream =
         TlsConnector::from(tls).connect(name, stream).await.map_err(|err| fault("TLS", &err))?;
-    handshake(TokioIo::new(stream)).await
+    Ok(Box::new(stream))
 }
 
 /// The first of the addresses that answers. They are tried in their order, each beside those
@@ -107,10 +122,7 @@ async fn dial(mut addresses: Vec<SocketAddr>) -> io::Result<TcpStream> {
     }
 }
 
-async fn handshake<S>(stream: TokioIo<S>) -> Result<Connection, NetError>
-where
-    TokioIo<S>: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
-{
+async fn handshake(stream: TokioIo<Box<dyn Wire>>) -> Result<Connection, NetError> {
     let (most, bytes) = HEADERS;
     let (sender, connection) = http1::Builder::new()
         .max_headers(most)

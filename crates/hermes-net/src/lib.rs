@@ -17,6 +17,7 @@ mod websites;
 pub use base_url::BaseUrl;
 pub use body::{Body, Response};
 pub use client::{Client, ClientBuilder};
+pub use connect::Wire;
 pub use error::{NetError, NetErrorKind};
 pub use hyper::{HeaderMap, Method, StatusCode};
 pub use request::Request;
