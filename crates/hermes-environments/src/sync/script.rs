@@ -19,15 +19,17 @@ pub(super) fn start(script: impl Into<String>, stdin: Stdin) -> Start {
 ///
 /// The archive is unpacked beside, and only when all of it is there each file takes its place at
 /// once: nobody ever sees half a file, and an archive that is broken off changes nothing. Each file
-/// is named here, so that one that didn't come is noticed.
+/// is named here, since no `tar` notices when it is broken off between two of them.
 pub(super) fn push(base: &str, token: &str, plan: &SyncPlan) -> String {
     let mut script = format!("umask 022\nset -e\nb={}\nmkdir -p -- \"$b\"\n", quote(base));
     let has_uploads = !plan.uploads.is_empty();
     if has_uploads {
-        script.push_str(&format!("n=$b/.sync-{token}\n"));
+        let _ = writeln!(script, "n=$b/.sync-{token}");
         script.push_str(UNPACK);
+        push_files(&mut script, base, plan);
+        script.push_str("all has\n");
     }
-    for names in pieces(&plan.deletions, |name| name.len()) {
+    for names in pieces(&plan.deletions, String::len) {
         // One that somebody there made a folder of is none of ours any more.
         script.push_str(&delete_script(names));
         script.push_str(" || :\n");
@@ -36,34 +38,47 @@ pub(super) fn push(base: &str, token: &str, plan: &SyncPlan) -> String {
         let _ = writeln!(script, "rmdir -- {} 2>/dev/null || :", quote(folder));
     }
     if has_uploads {
-        script.push_str(MOVE);
-        let mut files: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for upload in &plan.uploads {
-            let path = relative(base, &upload.file.remote);
-            let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
-            files.entry(folder).or_default().push(name);
-        }
-        for (folder, names) in files {
-            for names in pieces(&names, |name| name.len()) {
-                let names: String = names.iter().map(|name| format!(" {}", quote(name))).collect();
-                let _ = writeln!(script, "put {}{names}", quote(folder));
-            }
-        }
+        script.push_str("all put\n");
     }
     script
 }
 
+/// A function that calls another one for the files of each folder.
+fn push_files(script: &mut String, base: &str, plan: &SyncPlan) {
+    let mut files: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for upload in &plan.uploads {
+        let path = relative(base, &upload.file.remote);
+        let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
+        files.entry(folder).or_default().push(name);
+    }
+    script.push_str("all() {\n");
+    for (folder, names) in files {
+        for names in pieces(&names, |name| name.len()) {
+            let names: String = names.iter().map(|name| format!(" {}", quote(name))).collect();
+            let _ = writeln!(script, "\"$1\" {}{names}", quote(folder));
+        }
+    }
+    script.push_str("}\n");
+}
+
 /// Unpacks stdin into a folder of our own. What others left there when they were killed goes.
+///
+/// `has` looks for files of a folder in it, `put` puts them in their places; a file in the place of
+/// the folder goes.
 const UNPACK: &str = r#"find "$b" -maxdepth 1 -name '.sync-*' -mmin +600 -exec rm -rf {} + 2>/dev/null || :
 rm -rf -- "$n"
 trap 'rm -rf -- "$n"' EXIT
 trap 'exit 1' HUP INT TERM
 mkdir -m 700 -- "$n"
 tar -xof - -C "$n"
-"#;
-
-/// Puts files of a folder in their places. A file in the place of the folder goes.
-const MOVE: &str = r#"put() {
+has() {
+  d=$1
+  shift
+  for f; do
+    [ -f "$n/$d/$f" ] || { echo "the archive isn't whole: $d/$f didn't come" >&2; exit 1; }
+  done
+}
+put() {
   d=$1
   shift
   [ -d "$b/$d" ] || rm -f -- "$b/$d"
