@@ -14,9 +14,11 @@ use hermes_exec_policy::child_env::{
 };
 use hermes_exec_policy::config::cwd::Wanted;
 use hermes_exec_policy::config::{Backend, SandboxMode, TerminalConfig, TerminalConfigError};
+use hermes_exec_policy::files::CredentialRefusal;
 use hermes_registry::{CallIds, Settings};
 use hermes_task::Tracked;
 
+use crate::carried::{self, Declared};
 use crate::confine::Confined;
 use crate::factory::{self, Factory, Request};
 use crate::folders::{self, Folders};
@@ -73,6 +75,7 @@ pub struct Environments {
     folders: Folders,
     overrides: Mutex<HashMap<String, Overrides>>,
     passthrough: Passthrough,
+    declared: Arc<Declared>,
     /// The sandbox of this machine, once the configuration is known to want one.
     confine: OnceLock<Option<Arc<Confined>>>,
     slots: Mutex<HashMap<String, Arc<Slot>>>,
@@ -92,6 +95,7 @@ impl Environments {
             setup,
             folders: Folders::default(),
             overrides: Mutex::default(),
+            declared: Arc::default(),
             slots: Mutex::default(),
             reaper: OnceLock::new(),
             files: Mutex::default(),
@@ -138,6 +142,17 @@ impl Environments {
         &self.passthrough
     }
 
+    /// Brings the credential files that a loaded skill asks for into the environments of a
+    /// session, from its next command on; containers that see files of this machine must be made
+    /// anew. Returns those that stay out as things are, and why.
+    pub fn declare_credentials(
+        &self,
+        session: &str,
+        paths: impl IntoIterator<Item = String>,
+    ) -> Vec<(String, CredentialRefusal)> {
+        self.declared.add(session, paths, self.setup.settings.home())
+    }
+
     /// The sandbox key of a call.
     #[must_use]
     pub fn key(&self, ids: &CallIds) -> String {
@@ -182,6 +197,7 @@ impl Environments {
     pub async fn ended(&self, task: &str) {
         self.folders.forget(&folder_key(task));
         self.passthrough.forget(task);
+        self.declared.forget(task);
         let own = self.lock_overrides().remove(task).is_some_and(|it| it.isolates());
         let slot = if own { self.lock_slots().remove(task) } else { None };
         if let Some(slot) = slot {
@@ -250,8 +266,12 @@ impl Environments {
             self.passthrough.names(&ids.session).into_iter().filter_map(|name| {
                 settings.env(&name).map(str::to_owned).map(|value| (name, value))
             });
+        // What sessions share has the files of all of them.
+        let session = (key != SHARED).then(|| ids.session.to_string());
+        let sources = carried::sources(&settings, &config, &self.declared, session.as_deref());
         let request = Request {
             passed: passed.collect(),
+            sources,
             env: self.variables(&config),
             key: key.to_owned(),
             temp_dir: self.temp_dir(),
@@ -271,7 +291,11 @@ impl Environments {
                  isn't compiled in (`hermes features` tells)"
             )));
         };
-        Ok(Session::new(factory.make(request).await?, initial))
+        let (settings, config) = (request.settings.clone(), request.config.clone());
+        let made = factory.make(request).await?;
+        let declared = Arc::clone(&self.declared);
+        let made = carried::synced(made, settings, config, declared, session);
+        Ok(Session::new(made, initial))
     }
 
     /// The sandbox around commands of this machine, if one is configured.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hermes_exec::environment::{BoxFuture, Environment, StartFailure};
 use hermes_exec::local::{Confine, Options};
 use hermes_exec_policy::config::{Backend, TerminalConfig};
+use hermes_exec_policy::files::Sources;
 use hermes_registry::Settings;
 
 /// What an environment is made of.
@@ -23,6 +24,9 @@ pub struct Request {
     pub passed: Vec<(String, String)>,
     /// The folder for short-lived files of this machine.
     pub temp_dir: PathBuf,
+    /// The files of this machine that its commands need. Containers of this machine see them by
+    /// [`binds`](Self::binds); to other machines they are sent without the factory's doing.
+    pub sources: Sources,
 }
 
 /// Makes environments of one kind.

@@ -7,6 +7,7 @@ use hermes_exec::environment::Close;
 use hermes_task::Tracked;
 
 use crate::environments::{Environments, Slot};
+use crate::sync;
 
 /// How often it is looked for idle environments.
 const ROUND: Duration = Duration::from_secs(60);
@@ -42,9 +43,15 @@ impl Environments {
     }
 }
 
-/// Closes an environment within a time: an end that hangs must not hold up the program's.
+/// Closes an environment within a time: an end that hangs must not hold up the program's. One whose
+/// files come back before has time for that besides.
 pub(crate) async fn close(slot: Arc<Slot>, how: Close, limit: Duration) {
     let entry = slot.lock().await.take();
     let Some(entry) = entry else { return };
-    let _ = tokio::time::timeout(limit, entry.session.environment().close(how)).await;
+    let environment = entry.session.environment();
+    let limit = match environment.kind() {
+        "ssh" | "modal" | "daytona" => limit + sync::BACK,
+        _ => limit,
+    };
+    let _ = tokio::time::timeout(limit, environment.close(how)).await;
 }
