@@ -15,6 +15,7 @@ use hermes_registry::{Services, Settings, ToolContext};
 use crate::allowlist::Allowlist;
 use crate::approver::{Approver, Prompter};
 use crate::decision::Decision;
+use crate::files::FileGate;
 use crate::live::LivePolicy;
 use crate::mailbox::Mailbox;
 use crate::place::Place;
@@ -91,8 +92,8 @@ pub trait CommandGate: Send + Sync {
     ) -> DecisionFuture<'a>;
 }
 
-/// The gate of a host. It is [`CommandGate`], [`Approver`] and [`WriteGate`] in one, so that all
-/// of them share sessions, memory, queue and log.
+/// The gate of a host. It is [`CommandGate`], [`FileGate`], [`Approver`] and [`WriteGate`] in one, so
+/// that all of them share sessions, memory, queue and log.
 pub struct Approvals {
     pub(crate) settings: Settings,
     pub(crate) live: LivePolicy,
@@ -173,6 +174,7 @@ impl Approvals {
         let gate = || Arc::clone(self);
         services
             .with::<dyn CommandGate>(gate())
+            .with::<dyn FileGate>(gate())
             .with::<dyn Approver>(gate())
             .with::<dyn WriteGate>(gate())
     }

@@ -9,6 +9,7 @@ pub mod chat;
 mod comments;
 mod deciding;
 mod decision;
+mod files;
 mod gate;
 mod gateway;
 mod gateway_control;
@@ -39,6 +40,7 @@ pub use approver::{
 };
 pub use comments::without_comments;
 pub use decision::{By, Decision, Outcome, Status};
+pub use files::{ChangedFile, FileGate, FileRequest};
 pub use gate::{
     Approvals, ApprovalsBuilder, CommandGate, CommandRequest, DecisionFuture, ScriptRequest,
 };
