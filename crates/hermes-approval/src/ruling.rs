@@ -2,7 +2,7 @@
 
 use hermes_command::{Category, Finding, Report};
 
-use crate::allowlist::has_text;
+use crate::allowlist::text_of;
 use crate::decision::{By, Decision};
 use crate::glob::Glob;
 use crate::mailbox::QUEUE;
@@ -71,7 +71,7 @@ pub(crate) fn rule(facts: &Facts<'_>) -> Ruling {
     if policy.mode == Mode::Off {
         return passed(By::ModeOff);
     }
-    if facts.is_command && has_text(&policy.allowlist, command, report) {
+    if facts.is_command && text_of(&policy.allowlist, command, report).is_some() {
         return passed(By::Allowlist);
     }
     match facts.reach {
@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn an_allowed_text_is_one_plain_command() {
         let allowed = |entry: &str, command: &str, report: &Report| {
-            has_text(&[entry.to_owned()], command, report)
+            text_of(&[entry.to_owned()], command, report).is_some()
         };
         let one = report(&["podman rm x"]);
         assert!(

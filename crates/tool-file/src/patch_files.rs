@@ -7,7 +7,9 @@ use std::path::PathBuf;
 
 use hermes_command::FileChange;
 use hermes_edit::diff::Diffs;
-use hermes_edit::v4a::{self, Action, Cause, Change, Failure, Files, Loaded, Patch, Problem, ProblemKind};
+use hermes_edit::v4a::{
+    self, Action, Cause, Change, Failure, Files, Loaded, Patch, Problem, ProblemKind,
+};
 use hermes_fs::{CommitError, Move, Old, Opened, Plan, Removal, Stat, Write};
 use hermes_registry::{EditProposal, ToolError, ToolResult};
 use serde_json::{Map, Value, json};

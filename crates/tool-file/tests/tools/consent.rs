@@ -92,7 +92,8 @@ fn without_anybody_to_ask_dangerous_files_stay_as_they_are() {
     check(&write(&world, "plain"), &json!({"class": "shell_startup"}));
     assert_eq!(world.bytes("home/.bashrc"), b"a\n");
     assert!(!world.path("home/proj/.env").exists());
-    for path in ["a.txt", ".env.example", "config.yaml", ".gitignore", ".github/hooks/x", ".npmrc"] {
+    for path in ["a.txt", ".env.example", "config.yaml", ".gitignore", ".github/hooks/x", ".npmrc"]
+    {
         assert!(write(&world, path).get("error").is_none(), "{path}");
     }
 }
