@@ -78,6 +78,24 @@ impl Client {
         }
     }
 
+    /// Judges a target as a request to it would be, without one.
+    pub(crate) async fn judge(
+        &self,
+        target: &Target,
+        cancel: &CancellationToken,
+    ) -> Result<(), NetError> {
+        let Inner { resolver, policy, connect_timeout, .. } = &*self.inner;
+        self.inner.ask_websites(target)?;
+        let limits = Limits {
+            cancel: cancel.clone(),
+            until: None,
+            idle: *connect_timeout,
+            secrets: [].into(),
+        };
+        let looking = vet(target, &**resolver, *policy);
+        limits.within("the look-up", *connect_timeout, looking).await.map(|_| ())
+    }
+
     /// Sends a request and waits for the head of the answer, following redirects as the request
     /// allows.
     ///
@@ -108,6 +126,17 @@ impl Client {
         let mut hop = Hop::new(target, request.method.clone(), headers, request.body.clone());
         let result = exchange.run(&mut hop).await;
         result.map_err(|err| err.about(hop.target.url().as_str()).without(&exchange.limits.secrets))
+    }
+}
+
+impl Inner {
+    /// Asks the user's website policy.
+    fn ask_websites(&self, target: &Target) -> Result<(), NetError> {
+        let websites = self.websites.as_ref();
+        match websites.and_then(|it| it.blocked(target.url().as_str())) {
+            Some(blocked) => Err(NetError::website(blocked)),
+            None => Ok(()),
+        }
     }
 }
 
@@ -163,11 +192,8 @@ impl Exchange<'_> {
         let is_configured = self.request.service.as_ref().is_some_and(|it| it.covers(&hop.target));
         let policy =
             if is_configured { UrlPolicy { allow_private: true } } else { self.inner.policy };
-        if !is_configured
-            && let Some(websites) = &self.inner.websites
-            && let Some(blocked) = websites.blocked(hop.target.url().as_str())
-        {
-            return Err(NetError::website(blocked));
+        if !is_configured {
+            self.inner.ask_websites(&hop.target)?;
         }
         hop.target.check_name().map_err(NetError::refused)?;
         let key = Key::new(&hop.target, policy);

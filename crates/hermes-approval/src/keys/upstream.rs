@@ -221,7 +221,7 @@ mod tests {
             (
                 "stop/restart hermes gateway (kills running agents)",
                 "hermes gateway stop",
-                "reboot-x",
+                "git push -f",
             ),
             ("docker restart/stop/kill (container lifecycle)", "docker stop x", "systemctl stop x"),
             ("kill hermes/gateway process (self-termination)", "pkill hermes", "pkill -9 x"),
