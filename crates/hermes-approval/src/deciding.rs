@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use hermes_command::{Ctx, classify};
 use hermes_hooks::HookEvent;
@@ -243,7 +244,18 @@ impl Approvals {
     ) -> Option<SmartVerdict> {
         // What stays and is run or obeyed later on can't be judged by a look at it.
         let is_reviewed = policy.mode == Mode::Smart && case.what != What::Files;
-        let reviewer = self.reviewer.as_ref().filter(|_| is_reviewed)?;
+        if !is_reviewed {
+            return None;
+        }
+        let Some(reviewer) = &self.reviewer else {
+            if !self.has_told_of_model.swap(true, Ordering::Relaxed) {
+                tracing::warn!(
+                    "approvals.mode is `smart`, but there is no model to ask: a person decides \
+                     (see auxiliary.approval)"
+                );
+            }
+            return None;
+        };
         let why = describe(flags);
         let request = smart::request(case.display, &why, &case.report, policy.review_timeout);
         let answer = match &request {

@@ -102,6 +102,8 @@ pub struct Approvals {
     /// Whether something else owns the terminal, so that nobody can be prompted on it.
     pub(crate) is_terminal_taken: AtomicBool,
     pub(crate) reviewer: Option<Arc<dyn Reviewer>>,
+    /// Whether it was said that smart mode has no model.
+    pub(crate) has_told_of_model: AtomicBool,
     pub(crate) scanner: Arc<dyn Scanner>,
     pub(crate) hooks: Hooks,
     pub(crate) log: Option<AuditLog>,
@@ -136,6 +138,7 @@ impl Approvals {
             prompter: None,
             is_terminal_taken: AtomicBool::new(false),
             reviewer: None,
+            has_told_of_model: AtomicBool::new(false),
             scanner: Arc::new(Tirith::default()),
             hooks: Hooks::none(),
             log,

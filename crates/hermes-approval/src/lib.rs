@@ -6,6 +6,8 @@ mod asking;
 mod audit;
 mod case;
 pub mod chat;
+#[cfg(feature = "model")]
+mod chat_model;
 mod comments;
 mod deciding;
 mod decision;
@@ -38,6 +40,8 @@ pub use allowlist::{Allowlist, EntryKind};
 pub use approver::{
     Answer, Approver, AskFuture, Callback, FixedAnswer, Prompter, Prospect, Question,
 };
+#[cfg(feature = "model")]
+pub use chat_model::ChatModel;
 pub use comments::without_comments;
 pub use decision::{By, Decision, Outcome, Status};
 pub use files::{ChangedFile, FileGate, FileRequest};
