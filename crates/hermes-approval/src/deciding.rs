@@ -247,14 +247,15 @@ impl Approvals {
         if !is_reviewed {
             return None;
         }
-        let Some(reviewer) = &self.reviewer else {
-            if !self.has_told_of_model.swap(true, Ordering::Relaxed) {
-                tracing::warn!(
-                    "approvals.mode is `smart`, but there is no model to ask: a person decides \
-                     (see auxiliary.approval)"
-                );
+        let reviewer = match &self.reviewer {
+            Ok(reviewer) => reviewer,
+            Err(why) => {
+                if !self.has_told_of_model.swap(true, Ordering::Relaxed) {
+                    let what = "approvals.mode is `smart`, but there is no model to ask";
+                    tracing::warn!("{what}, so a person decides: {why}");
+                }
+                return None;
             }
-            return None;
         };
         let why = describe(flags);
         let request = smart::request(case.display, &why, &case.report, policy.review_timeout);

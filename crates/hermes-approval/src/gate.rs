@@ -101,7 +101,8 @@ pub struct Approvals {
     pub(crate) prompter: Option<Arc<dyn Prompter>>,
     /// Whether something else owns the terminal, so that nobody can be prompted on it.
     pub(crate) is_terminal_taken: AtomicBool,
-    pub(crate) reviewer: Option<Arc<dyn Reviewer>>,
+    /// The model of smart mode, or why there is none.
+    pub(crate) reviewer: Result<Arc<dyn Reviewer>, String>,
     /// Whether it was said that smart mode has no model.
     pub(crate) has_told_of_model: AtomicBool,
     pub(crate) scanner: Arc<dyn Scanner>,
@@ -137,7 +138,7 @@ impl Approvals {
             sessions: Sessions::default(),
             prompter: None,
             is_terminal_taken: AtomicBool::new(false),
-            reviewer: None,
+            reviewer: Err("auxiliary.approval names none".to_owned()),
             has_told_of_model: AtomicBool::new(false),
             scanner: Arc::new(Tirith::default()),
             hooks: Hooks::none(),
@@ -198,7 +199,14 @@ impl ApprovalsBuilder {
     /// The model of smart mode. Without one, smart mode is manual.
     #[must_use]
     pub fn reviewer(mut self, reviewer: Arc<dyn Reviewer>) -> Self {
-        self.gate.reviewer = Some(reviewer);
+        self.gate.reviewer = Ok(reviewer);
+        self
+    }
+
+    /// Why there is no model, for when smart mode would want one.
+    #[must_use]
+    pub fn without_reviewer(mut self, why: impl Into<String>) -> Self {
+        self.gate.reviewer = Err(why.into());
         self
     }
 

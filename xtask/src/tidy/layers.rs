@@ -21,7 +21,7 @@ const LAYERS: [&[&str]; 22] = [
         "hermes-documents",
         "hermes-lint",
     ],
-    &["hermes-config", "hermes-task"],
+    &["hermes-config", "hermes-task", "hermes-skill-guard"],
     &["hermes-audit"],
     &["hermes-net"],
     &["hermes-store"],
