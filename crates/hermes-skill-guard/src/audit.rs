@@ -46,27 +46,23 @@ pub fn audit(file: &str, text: &str) -> Vec<Hint> {
         let is_call = next(1) == Some(&What::Sign('('));
         let is_defined = matches!(before, Some(What::Name("def" | "class")));
         match *name {
-            "import_module" | "__import__" if is_call && !is_defined => {
-                if !is_literal(&tokens, at + 2) {
-                    add("dynamic_import", token.line, "It imports a module by a computed name.");
-                }
+            "import_module" | "__import__"
+                if is_call && !is_defined && !is_literal(&tokens, at + 2) =>
+            {
+                add("dynamic_import", token.line, "It imports a module by a computed name.");
             }
             "importlib" if matches!(before, Some(What::Name("import" | "from"))) => {
                 add("import_machinery", token.line, "It imports the machinery of imports.");
             }
-            "getattr" | "setattr" if is_call && !is_defined => {
-                if !has_literal_second(&tokens, at + 2) {
-                    add(
-                        "computed_attribute",
-                        token.line,
-                        "It takes an attribute by a computed name.",
-                    );
-                }
+            "getattr" | "setattr"
+                if is_call && !is_defined && !has_literal_second(&tokens, at + 2) =>
+            {
+                add("computed_attribute", token.line, "It takes an attribute by a computed name.");
             }
-            "__dict__" | "__builtins__" if next(1) == Some(&What::Sign('[')) => {
-                if !is_literal(&tokens, at + 2) {
-                    add("computed_member", token.line, "It takes a member by a computed name.");
-                }
+            "__dict__" | "__builtins__"
+                if next(1) == Some(&What::Sign('[')) && !is_literal(&tokens, at + 2) =>
+            {
+                add("computed_member", token.line, "It takes a member by a computed name.");
             }
             "globals" | "locals" | "vars" if is_call => {
                 let mut rest = tokens.iter().skip(at + 1).map(|token| &token.what);

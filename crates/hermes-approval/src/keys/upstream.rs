@@ -18,6 +18,7 @@ pub(super) fn covers(entry: &str, finding: &Finding) -> bool {
 }
 
 /// One of upstream's rules, and which of our findings it would have made.
+#[derive(Clone, Copy)]
 struct Name {
     /// The description in lower case, without the remark in brackets that some versions have.
     text: &'static str,
