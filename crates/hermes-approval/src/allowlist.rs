@@ -134,10 +134,14 @@ impl Allowlist {
     }
 }
 
-/// Whether the text of a command is on the list, as it is or by a glob.
+/// The entry by which the text of a command is on the list, as it is or by a glob.
 ///
 /// Only for one plain command: text behind `;` or in a substitution would come along unseen.
-pub(crate) fn has_text(entries: &[String], command: &str, report: &Report) -> bool {
+pub(crate) fn text_of<'e>(
+    entries: &'e [String],
+    command: &str,
+    report: &Report,
+) -> Option<&'e String> {
     let command = command.trim();
     let is_plain =
         !command.contains(['\n', ';', '&', '|', '<', '>', '`']) && !command.contains("$(");
@@ -146,11 +150,10 @@ pub(crate) fn has_text(entries: &[String], command: &str, report: &Report) -> bo
         (Some(only), None) => !only.has_redirect,
         _ => false,
     };
-    is_plain
-        && is_one
-        && report.complete
-        && !report.has_substitution
-        && entries.iter().any(|entry| entry == command || Glob::new(entry, false).fits(command))
+    if !(is_plain && is_one && report.complete && !report.has_substitution) {
+        return None;
+    }
+    entries.iter().find(|entry| *entry == command || Glob::new(entry, false).fits(command))
 }
 
 #[cfg(test)]

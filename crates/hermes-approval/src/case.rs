@@ -1,4 +1,4 @@
-//! A command with what is dangerous about it.
+//! What is asked about, with what is dangerous about it.
 
 use std::ops::Range;
 
@@ -13,6 +13,17 @@ pub(crate) const MAX_DESCRIPTION: usize = 600;
 /// The key under which whole scripts are agreed to.
 pub(crate) const SCRIPT_KEY: &str = "execute_code";
 
+/// What is asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// A command of a shell.
+    Command,
+    /// A script of another language.
+    Script,
+    /// Changes of files.
+    Files,
+}
+
 /// A command with all that is known about it.
 pub(crate) struct Case<'c> {
     pub(crate) tool: &'c str,
@@ -21,7 +32,7 @@ pub(crate) struct Case<'c> {
     /// What people see of it, and what spans of findings point into.
     pub(crate) display: &'c str,
     pub(crate) report: Report,
-    pub(crate) is_script: bool,
+    pub(crate) what: What,
 }
 
 /// A reason for asking.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use hermes_command::{Ctx, classify};
 use hermes_hooks::HookEvent;
@@ -10,7 +11,9 @@ use hermes_registry::{Surface, ToolContext};
 use crate::approver::Answer;
 use crate::asking::{Reply, Way};
 use crate::audit::{self, Record};
-use crate::case::{Case, Flag, MAX_DESCRIPTION, as_here_document, describe, new_id, script_flag};
+use crate::case::{
+    Case, Flag, MAX_DESCRIPTION, What, as_here_document, describe, new_id, script_flag,
+};
 use crate::decision::{By, Decision, Outcome, Status};
 use crate::gate::{Approvals, CommandGate, CommandRequest, DecisionFuture, ScriptRequest};
 use crate::gateway_control::controls_gateway;
@@ -59,7 +62,7 @@ impl Approvals {
             text: command,
             display: command,
             report,
-            is_script: false,
+            what: What::Command,
         };
         if in_gateway && controls_gateway(&report) {
             let mut decision = Decision::refused(By::GatewayControl, refusal::gateway_control());
@@ -85,7 +88,7 @@ impl Approvals {
             text: &request.code,
             display: &shell,
             report,
-            is_script: true,
+            what: What::Script,
         };
         self.run(&case, cx).await
     }
@@ -114,13 +117,13 @@ impl Approvals {
         (self.home(), self.settings.home().to_string_lossy().into_owned())
     }
 
-    async fn run(&self, case: &Case<'_>, cx: &ToolContext) -> Decision {
+    pub(crate) async fn run(&self, case: &Case<'_>, cx: &ToolContext) -> Decision {
         let policy = self.live.now();
         let way = self.way(cx);
         let (home, hermes) = self.homes();
         let facts = Facts {
-            command: case.text,
-            is_script: case.is_script,
+            command: if case.what == What::Files { case.display } else { case.text },
+            is_command: case.what == What::Command,
             report: &case.report,
             policy: &policy,
             reach: self.reach(cx, &way),
@@ -153,7 +156,7 @@ impl Approvals {
         };
         if reach == Reach::Nobody {
             self.drop_covered(&mut flags, policy, cx);
-        } else if case.is_script && flags.is_empty() {
+        } else if case.what == What::Script && flags.is_empty() {
             // What a script does can't be told as well as what a command does.
             flags.push(script_flag());
         }
@@ -179,7 +182,7 @@ impl Approvals {
             return self.settle(case, &[], interrupted(""), cx);
         };
         let asks_whole = cx.surface() == Surface::Gateway || self.must_ask;
-        if case.is_script && asks_whole {
+        if case.what == What::Script && asks_whole {
             flags.push(script_flag());
         }
         let had_flags = !flags.is_empty();
@@ -205,7 +208,7 @@ impl Approvals {
     /// Everything that a person would be asked about; none if the call was given up.
     async fn flags(&self, case: &Case<'_>, policy: &Policy, cx: &ToolContext) -> Option<Vec<Flag>> {
         let mut flags = Vec::new();
-        if !case.is_script {
+        if case.what == What::Command {
             let scan = self.scanner.scan(case.text, &policy.scanner);
             let verdict = tokio::select! {
                 biased;
@@ -239,7 +242,21 @@ impl Approvals {
         policy: &Policy,
         cx: &ToolContext,
     ) -> Option<SmartVerdict> {
-        let reviewer = self.reviewer.as_ref().filter(|_| policy.mode == Mode::Smart)?;
+        // What stays and is run or obeyed later on can't be judged by a look at it.
+        let is_reviewed = policy.mode == Mode::Smart && case.what != What::Files;
+        if !is_reviewed {
+            return None;
+        }
+        let reviewer = match &self.reviewer {
+            Ok(reviewer) => reviewer,
+            Err(why) => {
+                if !self.has_told_of_model.swap(true, Ordering::Relaxed) {
+                    let what = "approvals.mode is `smart`, but there is no model to ask";
+                    tracing::warn!("{what}, so a person decides: {why}");
+                }
+                return None;
+            }
+        };
         let why = describe(flags);
         let request = smart::request(case.display, &why, &case.report, policy.review_timeout);
         let answer = match &request {

@@ -276,9 +276,9 @@ impl Decision {
     pub fn note(&self) -> Option<String> {
         let what = self.description.as_deref().unwrap_or("flagged as dangerous");
         if self.user_approved {
-            Some(format!("The user was asked about this command ({what}) and approved it."))
+            Some(format!("The user was asked about this call ({what}) and approved it."))
         } else if self.smart_approved {
-            Some(format!("This command was flagged ({what}) and approved by an automatic review."))
+            Some(format!("This call was flagged ({what}) and approved by an automatic review."))
         } else {
             None
         }

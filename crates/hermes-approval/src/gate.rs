@@ -15,6 +15,7 @@ use hermes_registry::{Services, Settings, ToolContext};
 use crate::allowlist::Allowlist;
 use crate::approver::{Approver, Prompter};
 use crate::decision::Decision;
+use crate::files::FileGate;
 use crate::live::LivePolicy;
 use crate::mailbox::Mailbox;
 use crate::place::Place;
@@ -91,8 +92,8 @@ pub trait CommandGate: Send + Sync {
     ) -> DecisionFuture<'a>;
 }
 
-/// The gate of a host. It is [`CommandGate`], [`Approver`] and [`WriteGate`] in one, so that all
-/// of them share sessions, memory, queue and log.
+/// The gate of a host. It is [`CommandGate`], [`FileGate`], [`Approver`] and [`WriteGate`] in one, so
+/// that all of them share sessions, memory, queue and log.
 pub struct Approvals {
     pub(crate) settings: Settings,
     pub(crate) live: LivePolicy,
@@ -100,7 +101,10 @@ pub struct Approvals {
     pub(crate) prompter: Option<Arc<dyn Prompter>>,
     /// Whether something else owns the terminal, so that nobody can be prompted on it.
     pub(crate) is_terminal_taken: AtomicBool,
-    pub(crate) reviewer: Option<Arc<dyn Reviewer>>,
+    /// The model of smart mode, or why there is none.
+    pub(crate) reviewer: Result<Arc<dyn Reviewer>, String>,
+    /// Whether it was said that smart mode has no model.
+    pub(crate) has_told_of_model: AtomicBool,
     pub(crate) scanner: Arc<dyn Scanner>,
     pub(crate) hooks: Hooks,
     pub(crate) log: Option<AuditLog>,
@@ -134,7 +138,8 @@ impl Approvals {
             sessions: Sessions::default(),
             prompter: None,
             is_terminal_taken: AtomicBool::new(false),
-            reviewer: None,
+            reviewer: Err("auxiliary.approval names none".to_owned()),
+            has_told_of_model: AtomicBool::new(false),
             scanner: Arc::new(Tirith::default()),
             hooks: Hooks::none(),
             log,
@@ -173,6 +178,7 @@ impl Approvals {
         let gate = || Arc::clone(self);
         services
             .with::<dyn CommandGate>(gate())
+            .with::<dyn FileGate>(gate())
             .with::<dyn Approver>(gate())
             .with::<dyn WriteGate>(gate())
     }
@@ -193,7 +199,14 @@ impl ApprovalsBuilder {
     /// The model of smart mode. Without one, smart mode is manual.
     #[must_use]
     pub fn reviewer(mut self, reviewer: Arc<dyn Reviewer>) -> Self {
-        self.gate.reviewer = Some(reviewer);
+        self.gate.reviewer = Ok(reviewer);
+        self
+    }
+
+    /// Why there is no model, for when smart mode would want one.
+    #[must_use]
+    pub fn without_reviewer(mut self, why: impl Into<String>) -> Self {
+        self.gate.reviewer = Err(why.into());
         self
     }
 

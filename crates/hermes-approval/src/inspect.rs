@@ -6,8 +6,9 @@ use std::path::Path;
 use hermes_command::{Report, classify};
 use serde_json::{Value, json};
 
+use crate::allowlist::text_of;
 use crate::gate::{Approvals, CommandRequest};
-use crate::keys::key_of;
+use crate::keys::{is_covered_by, key_of};
 use crate::ruling::{denied_by, self_approval};
 use crate::shown::{Shown, line};
 
@@ -23,6 +24,9 @@ pub struct Inspection {
     pub findings: Vec<Inspected>,
     /// The rule of `approvals.deny` that it meets.
     pub denied_by: Option<String>,
+    /// The entries of `command_allowlist` because of which nobody is asked; none if somebody is, or
+    /// if there is nothing to ask about. They lift neither what is never run nor what is denied.
+    pub agreed_by: Vec<String>,
     report: Report,
 }
 
@@ -76,6 +80,7 @@ impl Inspection {
             "category": self.report.category().map_or("none", |category| category.name()),
             "hardline": self.is_hardline(),
             "denied_by": self.denied_by,
+            "agreed_by": self.agreed_by,
             "complete": self.report.complete,
             "findings": findings.collect::<Vec<_>>(),
         })
@@ -96,10 +101,38 @@ impl Approvals {
             hardline: finding.hardline,
             span: shown.span(&finding.span),
         };
-        let findings = report.findings.iter().map(finding).collect();
+        let findings: Vec<Inspected> = report.findings.iter().map(finding).collect();
         let (home, hermes) = self.homes();
         let homes = [(hermes.as_str(), "~/.hermes"), (home.as_str(), "~")];
-        let denied_by = denied_by(&self.policy().deny, command, &report, &homes);
-        Inspection { findings, denied_by, report, shown: shown.text }
+        let policy = self.policy();
+        let denied_by = denied_by(&policy.deny, command, &report, &homes);
+        let may_be_agreed = denied_by.is_none() && report.is_dangerous() && !report.is_hardline();
+        let agreed_by = if may_be_agreed {
+            agreed_by(&policy.allowlist, command, &report, &findings)
+        } else {
+            Vec::new()
+        };
+        Inspection { findings, denied_by, agreed_by, report, shown: shown.text }
     }
+}
+
+/// The entries that cover a command: one its text, or others all that was found.
+fn agreed_by(
+    entries: &[String],
+    command: &str,
+    report: &Report,
+    findings: &[Inspected],
+) -> Vec<String> {
+    if let Some(entry) = text_of(entries, command, report) {
+        return vec![entry.clone()];
+    }
+    let mut used: Vec<String> = Vec::new();
+    for (finding, inspected) in report.findings.iter().zip(findings) {
+        let entry = entries.iter().find(|entry| is_covered_by(entry, &inspected.key, finding));
+        let Some(entry) = entry else { return Vec::new() };
+        if !used.contains(entry) {
+            used.push(entry.clone());
+        }
+    }
+    used
 }

@@ -1,10 +1,14 @@
 //! What an approval is remembered under, and what remembered entries cover.
 
+mod upstream;
+
 use std::collections::BTreeSet;
 
-use hermes_command::{Category, Finding, Report, SimpleCommand};
+use hermes_command::{Finding, Report, SimpleCommand};
 use hermes_guard::redact::{Mode, redact};
 use sha2::{Digest as _, Sha256};
+
+pub use upstream::is_upstream_key;
 
 /// Longest part of a key that is written out, in characters.
 const MAX_HEAD: usize = 200;
@@ -96,134 +100,19 @@ pub(crate) fn sha256(text: &str) -> String {
 /// Whether one of the entries covers a finding: its very key, its rule, or what upstream would
 /// have called it.
 pub(crate) fn covers(entries: &BTreeSet<String>, key: &str, finding: &Finding) -> bool {
-    entries.contains(key)
-        || entries.contains(finding.rule_id)
-        || entries.iter().any(|entry| is_upstream_name(entry, finding))
+    entries.iter().any(|entry| is_covered_by(entry, key, finding))
 }
 
-/// Whether an entry is the name of a rule of upstream, which keeps its lists by description.
-#[must_use]
-pub fn is_upstream_key(entry: &str) -> bool {
-    let entry = entry.trim().to_lowercase();
-    UPSTREAM.iter().any(|name| entry == name.text)
+/// The same for one entry.
+pub(crate) fn is_covered_by(entry: &str, key: &str, finding: &Finding) -> bool {
+    entry == key || entry == finding.rule_id || upstream::covers(entry, finding)
 }
-
-fn is_upstream_name(entry: &str, finding: &Finding) -> bool {
-    let entry = entry.trim().to_lowercase();
-    let program = finding.argv.first().map(String::as_str).unwrap_or_default();
-    let program = program.rsplit('/').next().unwrap_or_default();
-    UPSTREAM.iter().filter(|name| entry == name.text).any(|name| {
-        name.category == finding.category
-            && (name.programs.is_empty() || name.programs.contains(&program))
-            && name.argument.is_none_or(|fits| finding.argv.iter().skip(1).any(|arg| fits(arg)))
-    })
-}
-
-/// One of upstream's rules, by its description, and which of our findings it would have made.
-struct Upstream {
-    /// The description in lower case.
-    text: &'static str,
-    category: Category,
-    /// The programs it is about; none is all.
-    programs: &'static [&'static str],
-    /// What one of the arguments must be.
-    argument: Option<fn(&str) -> bool>,
-}
-
-const fn of(text: &'static str, category: Category, programs: &'static [&'static str]) -> Upstream {
-    Upstream { text, category, programs, argument: None }
-}
-
-const fn with(
-    text: &'static str,
-    category: Category,
-    programs: &'static [&'static str],
-    argument: fn(&str) -> bool,
-) -> Upstream {
-    Upstream { text, category, programs, argument: Some(argument) }
-}
-
-use Category::{
-    FilesystemFormat, HistoryRewrite, Kill, Other, Permission, RecursiveDelete, RemoteCode,
-    SelfHarm, ServiceControl, SqlDestructive, SystemConfigOverwrite,
-};
-
-/// Whether an argument comes from a list that isn't known before.
-fn is_unknown(argument: &str) -> bool {
-    argument == "$?"
-}
-
-const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash"];
-const DOCKER: &[&str] = &["docker", "podman", "docker-compose"];
-
-/// What imported lists may hold. Rules that upstream has for what never runs are not here: no
-/// entry can lift those.
-#[rustfmt::skip]
-static UPSTREAM: &[Upstream] = &[
-    with("delete in root path", RecursiveDelete, &["rm"], |arg| arg.starts_with('/')),
-    of("recursive delete", RecursiveDelete, &["rm"]),
-    of("recursive delete (long flag)", RecursiveDelete, &["rm"]),
-    of("windows cmd destructive delete", RecursiveDelete, &["cmd", "cmd.exe", "del", "rd", "rmdir"]),
-    of("windows powershell destructive delete", RecursiveDelete, &["powershell", "pwsh", "powershell.exe"]),
-    of("powershell encoded command execution", RemoteCode, &["powershell", "pwsh", "powershell.exe"]),
-    of("world/other-writable permissions", Permission, &["chmod"]),
-    of("recursive world/other-writable (long flag)", Permission, &["chmod"]),
-    of("recursive chown to root", Permission, &["chown"]),
-    of("recursive chown to root (long flag)", Permission, &["chown"]),
-    of("format filesystem", FilesystemFormat, &[]),
-    of("sql drop", SqlDestructive, &[]),
-    of("sql delete without where", SqlDestructive, &[]),
-    of("sql truncate", SqlDestructive, &[]),
-    of("overwrite system config", SystemConfigOverwrite, &[]),
-    of("stop/restart system service", ServiceControl, &["systemctl"]),
-    of("force kill processes", Kill, &["pkill", "killall"]),
-    of("pipe remote content to shell", RemoteCode, &[]),
-    of("execute remote script via process substitution", RemoteCode, &[]),
-    of("execute remote content via command substitution", RemoteCode, &[]),
-    of("pipe decoded content to shell", RemoteCode, &[]),
-    of("overwrite system file via tee", SystemConfigOverwrite, &["tee"]),
-    of("overwrite system file via redirection", SystemConfigOverwrite, &[]),
-    of("overwrite project env/config via tee", SystemConfigOverwrite, &["tee"]),
-    of("overwrite project env/config via redirection", SystemConfigOverwrite, &[]),
-    of("overwrite project env/config file", SystemConfigOverwrite, &["cp", "mv", "install"]),
-    with("xargs with rm", RecursiveDelete, &["rm", "xargs"], is_unknown),
-    with("find -exec rm", RecursiveDelete, &["find", "rm"], is_unknown),
-    with("find -exec/-execdir rm", RecursiveDelete, &["find", "rm"], is_unknown),
-    with("find -delete", RecursiveDelete, &["find"], |arg| arg == "-delete"),
-    of("stop/restart hermes gateway (kills running agents)", SelfHarm, &["hermes"]),
-    of("stop/restart hermes gateway", SelfHarm, &["hermes"]),
-    with("hermes update", SelfHarm, &["hermes"], |arg| arg == "update"),
-    with("hermes update (restarts gateway, kills running agents)", SelfHarm, &["hermes"], |arg| arg == "update"),
-    of("docker compose restart/stop/kill/down", ServiceControl, DOCKER),
-    of("docker compose restart/stop/kill/down (container lifecycle)", ServiceControl, DOCKER),
-    of("docker restart/stop/kill", ServiceControl, DOCKER),
-    of("docker restart/stop/kill (container lifecycle)", ServiceControl, DOCKER),
-    of("kill hermes/gateway process", SelfHarm, &["pkill", "killall"]),
-    of("kill hermes/gateway process (self-termination)", SelfHarm, &["pkill", "killall"]),
-    of("kill process via pgrep/pidof expansion", SelfHarm, &["kill"]),
-    of("stop/restart hermes launchd service", SelfHarm, &["launchctl"]),
-    of("copy/move file into system config path", SystemConfigOverwrite, &["cp", "mv", "install"]),
-    of("copy/move file into sensitive path", SystemConfigOverwrite, &["cp", "mv", "install"]),
-    of("in-place edit of sensitive path", SystemConfigOverwrite, &["sed", "perl", "ruby"]),
-    of("in-place edit of system config", SystemConfigOverwrite, &["sed", "perl", "ruby"]),
-    of("in-place edit of system config (long flag)", SystemConfigOverwrite, &["sed"]),
-    of("shell execution via heredoc", RemoteCode, SHELLS),
-    of("shell command via -c/-lc flag", RemoteCode, SHELLS),
-    with("git reset --hard (destroys uncommitted changes)", HistoryRewrite, &["git"], |arg| arg == "reset"),
-    with("git reset --hard", HistoryRewrite, &["git"], |arg| arg == "reset"),
-    with("git force push (rewrites remote history)", HistoryRewrite, &["git"], |arg| arg == "push"),
-    with("git force push short flag (rewrites remote history)", HistoryRewrite, &["git"], |arg| arg == "push"),
-    with("git force push", HistoryRewrite, &["git"], |arg| arg == "push"),
-    with("git clean with force (deletes untracked files)", RecursiveDelete, &["git"], |arg| arg == "clean"),
-    with("git clean with force", RecursiveDelete, &["git"], |arg| arg == "clean"),
-    with("git branch force delete", HistoryRewrite, &["git"], |arg| arg == "branch"),
-    of("sudo with privilege flag (stdin/askpass/shell/list)", Other, &["sudo"]),
-    of("sudo privilege flags", Other, &["sudo"]),
-];
 
 #[cfg(test)]
 mod tests {
     use pretty_assertions::assert_eq;
+
+    use hermes_command::Category::{self, HistoryRewrite, RecursiveDelete};
 
     use super::*;
 
@@ -300,15 +189,8 @@ mod tests {
             assert_eq!(covered(entry, &build), expected, "{entry}");
         }
         assert!(covered("delete in root path", &rm(&["rm", "-r", "/opt/x/y"])));
-        let push = finding("force_push", HistoryRewrite, &["git", "push", "-f"]);
+        let push = finding("git_force_push", HistoryRewrite, &["git", "push", "-f"]);
         assert!(covered("git force push", &push) && !covered("git reset --hard", &push));
         assert!(is_upstream_key("SQL DROP") && !is_upstream_key("rm *"));
-    }
-
-    #[test]
-    fn names_are_written_as_they_are_compared() {
-        for name in UPSTREAM {
-            assert_eq!(name.text, name.text.to_lowercase());
-        }
     }
 }

@@ -6,9 +6,12 @@ mod asking;
 mod audit;
 mod case;
 pub mod chat;
+#[cfg(feature = "model")]
+mod chat_model;
 mod comments;
 mod deciding;
 mod decision;
+mod files;
 mod gate;
 mod gateway;
 mod gateway_control;
@@ -37,8 +40,11 @@ pub use allowlist::{Allowlist, EntryKind};
 pub use approver::{
     Answer, Approver, AskFuture, Callback, FixedAnswer, Prompter, Prospect, Question,
 };
+#[cfg(feature = "model")]
+pub use chat_model::ChatModel;
 pub use comments::without_comments;
 pub use decision::{By, Decision, Outcome, Status};
+pub use files::{ChangedFile, FileGate, FileRequest};
 pub use gate::{
     Approvals, ApprovalsBuilder, CommandGate, CommandRequest, DecisionFuture, ScriptRequest,
 };

@@ -74,6 +74,7 @@ impl Policy {
         let mut warnings = Vec::new();
         let mode = mode(get("approvals.mode"), &mut warnings);
         warnings.extend(unread_deny_rules(config));
+        warnings.extend(unknown_cron_mode(get("approvals.cron_mode")));
         Self {
             mode,
             timeout: seconds(get("approvals.timeout")).unwrap_or(TIMEOUT),
@@ -109,6 +110,15 @@ fn unread_deny_rules(config: &Value) -> Option<String> {
         Some(one) => is_text(one),
     };
     (!readable).then(|| "some of `approvals.deny` isn't text and is ignored".to_owned())
+}
+
+/// What to say where `approvals.cron_mode` is neither a yes nor a no.
+fn unknown_cron_mode(value: Option<&Value>) -> Option<String> {
+    let is_no = |it: &Value| it.as_str().is_some_and(|it| it.trim().eq_ignore_ascii_case("deny"));
+    let value = value.filter(|it| !it.is_null() && !is_approval(it) && !is_no(it))?;
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let word: String = text.chars().filter(|c| !c.is_control()).take(40).collect();
+    Some(format!("approvals.cron_mode `{word}` is unknown: taken as `deny`"))
 }
 
 /// Whether the word of a setting such as `approvals.cron_mode` means yes.

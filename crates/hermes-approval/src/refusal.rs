@@ -18,7 +18,7 @@ pub(crate) fn because(why: &str) -> String {
 /// Of a command that is never run.
 pub(crate) fn hardline(what: &str) -> String {
     because(&format!(
-        "this command is never run by an agent, whatever the settings ({what}). If it is really \
+        "this is never run by an agent, whatever the settings ({what}). If it is really \
          wanted, the user runs it in a terminal of their own"
     ))
 }
@@ -33,40 +33,40 @@ pub(crate) fn password_guess() -> String {
 
 /// Of a rule in the configuration.
 pub(crate) fn deny_rule(rule: &str) -> String {
-    because(&format!("a rule of the user forbids this command (approvals.deny: `{rule}`)"))
+    because(&format!("a rule of the user forbids this (approvals.deny: `{rule}`)"))
 }
 
 /// Of a scheduled job.
 pub(crate) fn cron(what: &str) -> String {
     because(&format!(
-        "this command was flagged ({what}) and scheduled jobs have nobody to ask. \
-         `approvals.cron_mode: approve` in config.yaml lets such commands run"
+        "this call was flagged ({what}) and scheduled jobs have nobody to ask. \
+         `approvals.cron_mode: approve` in config.yaml lets such calls run"
     ))
 }
 
 /// Where nobody is.
 pub(crate) fn nobody(what: &str) -> String {
     because(&format!(
-        "this command was flagged ({what}) and there is nobody to ask. \
-         `approvals.noninteractive: approve` in config.yaml lets such commands run"
+        "this call was flagged ({what}) and there is nobody to ask. \
+         `approvals.noninteractive: approve` in config.yaml lets such calls run"
     ))
 }
 
 /// Where a person can't be asked right now.
 pub(crate) fn unreachable(what: &str, why: &str) -> String {
-    because(&format!("this command was flagged ({what}) and the user could not be asked ({why})"))
+    because(&format!("this call was flagged ({what}) and the user could not be asked ({why})"))
 }
 
 /// Of a person.
 pub(crate) fn denied(what: &str, reason: Option<&str>) -> String {
     let reason = reason.map_or_else(String::new, |reason| format!(", saying \"{reason}\""));
-    because(&format!("the user was asked about this command ({what}) and refused it{reason}"))
+    because(&format!("the user was asked about this call ({what}) and refused it{reason}"))
 }
 
 /// Of silence.
 pub(crate) fn timeout(what: &str) -> String {
     because(&format!(
-        "the user was asked about this command ({what}) and did not answer in time. Silence is not \
+        "the user was asked about this call ({what}) and did not answer in time. Silence is not \
          consent"
     ))
 }
@@ -79,7 +79,7 @@ pub(crate) fn interrupted(what: &str) -> String {
 /// Of a question that nobody listens to any more.
 pub(crate) fn unanswered(what: &str) -> String {
     because(&format!(
-        "the user was asked about this command ({what}) and left before answering. Silence is not \
+        "the user was asked about this call ({what}) and left before answering. Silence is not \
          consent"
     ))
 }
@@ -87,21 +87,21 @@ pub(crate) fn unanswered(what: &str) -> String {
 /// Of a model, where no person could overrule it.
 pub(crate) fn smart_denied(what: &str) -> String {
     because(&format!(
-        "an automatic review refused this command ({what}) and there is nobody to overrule it"
+        "an automatic review refused this call ({what}) and there is nobody to overrule it"
     ))
 }
 
 /// Of a sub-agent.
 pub(crate) fn subagent(what: &str) -> String {
     because(&format!(
-        "this command was flagged ({what}) and sub-agents ask nobody \
+        "this call was flagged ({what}) and sub-agents ask nobody \
          (`delegation.subagent_auto_approve` lifts this)"
     ))
 }
 
 /// Of a question that is still to be put.
 pub(crate) fn pending(what: &str) -> String {
-    because(&format!("this command was flagged ({what}) and waits for the user's approval"))
+    because(&format!("this call was flagged ({what}) and waits for the user's approval"))
 }
 
 /// Of a gateway that would end itself.

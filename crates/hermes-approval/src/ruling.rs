@@ -2,7 +2,7 @@
 
 use hermes_command::{Category, Finding, Report};
 
-use crate::allowlist::has_text;
+use crate::allowlist::text_of;
 use crate::decision::{By, Decision};
 use crate::glob::Glob;
 use crate::mailbox::QUEUE;
@@ -24,8 +24,8 @@ pub(crate) enum Reach {
 /// Everything that the ruling depends on.
 pub(crate) struct Facts<'f> {
     pub(crate) command: &'f str,
-    /// Whether it is a script of another language: texts on the allowlist don't mean it.
-    pub(crate) is_script: bool,
+    /// Whether it is a command: texts on the allowlist mean nothing else.
+    pub(crate) is_command: bool,
     pub(crate) report: &'f Report,
     pub(crate) policy: &'f Policy,
     pub(crate) reach: Reach,
@@ -71,7 +71,7 @@ pub(crate) fn rule(facts: &Facts<'_>) -> Ruling {
     if policy.mode == Mode::Off {
         return passed(By::ModeOff);
     }
-    if !facts.is_script && has_text(&policy.allowlist, command, report) {
+    if facts.is_command && text_of(&policy.allowlist, command, report).is_some() {
         return passed(By::Allowlist);
     }
     match facts.reach {
@@ -275,7 +275,7 @@ mod tests {
             };
             let mut facts = Facts {
                 command: "rm x",
-                is_script: false,
+                is_command: true,
                 report: &report,
                 policy: &policy,
                 reach: Reach::Nobody,
@@ -304,7 +304,7 @@ mod tests {
         for reach in [Reach::Person, Reach::Cron, Reach::Nobody] {
             let facts = Facts {
                 command: "rm x",
-                is_script: false,
+                is_command: true,
                 report: &report,
                 policy: &policy,
                 reach,
@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn an_allowed_text_is_one_plain_command() {
         let allowed = |entry: &str, command: &str, report: &Report| {
-            has_text(&[entry.to_owned()], command, report)
+            text_of(&[entry.to_owned()], command, report).is_some()
         };
         let one = report(&["podman rm x"]);
         assert!(

@@ -5,6 +5,9 @@ use std::io;
 use std::process::ExitCode;
 
 use hermes_config::ConfigError;
+use hermes_registry::ToolOutput;
+use hermes_tools::CallOutcome;
+use serde_json::Value;
 
 /// The exit codes; scripts rely on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +91,16 @@ impl From<ConfigError> for Failure {
             _ => Self::usage(error),
         }
     }
+}
+
+/// Whether the tool did nothing because nobody agreed, or nobody did yet.
+pub(crate) fn is_held(outcome: &CallOutcome) -> bool {
+    let status = match &outcome.result {
+        Err(error) => error.extra().get("status"),
+        Ok(ToolOutput::Json(Value::Object(result))) => result.get("status"),
+        Ok(_) => None,
+    };
+    matches!(status.and_then(Value::as_str), Some("blocked" | "pending_approval"))
 }
 
 /// What every command returns.

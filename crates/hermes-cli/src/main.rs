@@ -16,6 +16,7 @@ mod messages;
 mod output;
 mod preview;
 mod prompt;
+mod review;
 mod status;
 mod style;
 mod table;

@@ -112,7 +112,7 @@ fn too_big(command: &str) -> Option<&'static str> {
 }
 
 impl Judge {
-    fn new(ctx: &Ctx) -> Self {
+    pub(crate) fn new(ctx: &Ctx) -> Self {
         Self {
             homes: Homes::new(&ctx.home, &ctx.hermes_home),
             findings: Vec::new(),
@@ -142,6 +142,10 @@ impl Judge {
         let source = Source::new(text);
         let script = parse(&source, 0..source.text.len());
         Rc::new(Unit { source, script })
+    }
+
+    pub(crate) fn into_findings(self) -> Vec<Finding> {
+        self.findings
     }
 
     fn report(mut self, has_substitution: bool) -> Report {

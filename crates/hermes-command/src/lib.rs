@@ -3,6 +3,7 @@
 mod assign;
 mod env;
 mod expand;
+mod file;
 mod interp;
 mod judge;
 mod launchers;
@@ -30,5 +31,6 @@ mod value;
 mod wrap;
 mod wrappers;
 
+pub use file::{FileChange, judge_file};
 pub use judge::classify;
 pub use report::{Category, Ctx, Finding, Report, SimpleCommand};

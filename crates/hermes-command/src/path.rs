@@ -220,7 +220,7 @@ impl Target {
     }
 
     /// The path below a person's home, if it lies in one.
-    fn below_home(&self, home: &str) -> Option<&str> {
+    pub(crate) fn below_home(&self, home: &str) -> Option<&str> {
         if self.is_rootless {
             // `$X/.ssh`: it may be a home.
             return self.path.strip_prefix('/').filter(|it| it.starts_with('.'));

@@ -79,6 +79,24 @@ impl Client {
         }
     }
 
+    /// Judges a target as a request to it would be, without one.
+    pub(crate) async fn judge(
+        &self,
+        target: &Target,
+        cancel: &CancellationToken,
+    ) -> Result<(), NetError> {
+        let Inner { resolver, policy, connect_timeout, .. } = &*self.inner;
+        self.inner.ask_websites(target)?;
+        let limits = Limits {
+            cancel: cancel.clone(),
+            until: None,
+            idle: *connect_timeout,
+            secrets: [].into(),
+        };
+        let looking = vet(target, &**resolver, *policy);
+        limits.within("the look-up", *connect_timeout, looking).await.map(|_| ())
+    }
+
     /// Sends a request and waits for the head of the answer, following redirects as the request
     /// allows.
     ///
@@ -150,6 +168,17 @@ impl Client {
     }
 }
 
+impl Inner {
+    /// Asks the user's website policy.
+    fn ask_websites(&self, target: &Target) -> Result<(), NetError> {
+        let websites = self.websites.as_ref();
+        match websites.and_then(|it| it.blocked(target.url().as_str())) {
+            Some(blocked) => Err(NetError::website(blocked)),
+            None => Ok(()),
+        }
+    }
+}
+
 /// One request with what it goes through.
 struct Exchange<'a> {
     inner: &'a Inner,
@@ -202,11 +231,8 @@ impl Exchange<'_> {
         let is_configured = self.request.service.as_ref().is_some_and(|it| it.covers(&hop.target));
         let policy =
             if is_configured { UrlPolicy { allow_private: true } } else { self.inner.policy };
-        if !is_configured
-            && let Some(websites) = &self.inner.websites
-            && let Some(blocked) = websites.blocked(hop.target.url().as_str())
-        {
-            return Err(NetError::website(blocked));
+        if !is_configured {
+            self.inner.ask_websites(&hop.target)?;
         }
         hop.target.check_name().map_err(NetError::refused)?;
         let key = Key::new(&hop.target, policy);

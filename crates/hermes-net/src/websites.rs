@@ -2,14 +2,22 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use hermes_config::ConfigFile;
 use hermes_guard::urls::website::{Blocked, WebsitePolicy, WebsiteSettings};
+use hermes_registry::Settings;
 use serde_json::Value;
 
 /// How long a policy counts before it is read again.
 const FRESH: Duration = Duration::from_secs(30);
+
+/// How many bytes a shared file may have.
+const MAX_SHARED: u64 = 64 * 1024 * 1024;
 
 /// Websites that aren't to be visited.
 pub trait Websites: Send + Sync {
@@ -68,6 +76,24 @@ impl LivePolicy {
         Self { config: Box::new(config), shared: Box::new(shared), state: Mutex::default() }
     }
 
+    /// The policy of a user: that of the settings, and from then on that of config.yaml and of
+    /// shared files beside it. A file that is gone changes nothing.
+    #[must_use]
+    pub fn of(settings: &Settings) -> Self {
+        let home = settings.home().to_owned();
+        let file = ConfigFile::new(home.join("config.yaml"));
+        let last = Mutex::new(settings.config().clone());
+        let config = move || {
+            let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+            if file.path().exists() {
+                *last = file.read().map_err(|err| err.to_string())?;
+            }
+            Ok(last.clone())
+        };
+        let shared = move |name: &str| read_shared(&home.join(name)).map_err(|err| err.to_string());
+        Self::new(config, shared)
+    }
+
     fn at(&self, now: Instant) -> Arc<WebsitePolicy> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let is_fresh = state.read.is_some_and(|read| now.saturating_duration_since(read) < FRESH);
@@ -92,6 +118,20 @@ impl LivePolicy {
         }
         Arc::clone(&state.policy)
     }
+}
+
+/// The text of a file with a rule a line.
+fn read_shared(path: &Path) -> io::Result<String> {
+    let file = File::open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mut text = Vec::new();
+    file.take(MAX_SHARED + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > MAX_SHARED {
+        return Err(io::Error::other(format!("it has more than {MAX_SHARED} bytes")));
+    }
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 impl Websites for LivePolicy {
@@ -134,5 +174,32 @@ mod tests {
         assert_eq!(blocked(101, "http://a.com"), None);
         assert_eq!(blocked(101, "http://b.com").unwrap().source, "list");
         assert_eq!(policy.state.lock().unwrap().warned.len(), 3);
+    }
+    #[test]
+    fn the_file_counts_as_soon_as_it_is_there_and_while_it_is_good() {
+        let home = tempfile::tempdir().unwrap();
+        let begin = Instant::now();
+        let config =
+            json!({"security": {"website_blocklist": {"enabled": true, "domains": ["a.com"]}}});
+        let policy = LivePolicy::of(&Settings::new(home.path()).with_config(config));
+        let blocked = |at: u64, url| {
+            policy.at(begin + Duration::from_secs(at)).blocked(url).map(|it| it.source)
+        };
+        assert_eq!(blocked(0, "http://a.com"), Some("config".to_owned()));
+        let file = home.path().join("config.yaml");
+        let text = "security:\n  website_blocklist: {enabled: true, shared_files: [lists/x]}\n";
+        std::fs::write(&file, text).unwrap();
+        std::fs::create_dir(home.path().join("lists")).unwrap();
+        std::fs::write(home.path().join("lists/x"), "# mine\nb.com\n").unwrap();
+        assert_eq!(blocked(40, "http://a.com"), None);
+        assert_eq!(blocked(40, "http://x.b.com"), Some("lists/x".to_owned()));
+        for (at, broken) in
+            [(80, "security: ["), (120, "security: {website_blocklist: {enabled: x}}")]
+        {
+            std::fs::write(&file, broken).unwrap();
+            assert_eq!(blocked(at, "http://b.com"), Some("lists/x".to_owned()));
+        }
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(blocked(160, "http://b.com"), Some("lists/x".to_owned()));
     }
 }

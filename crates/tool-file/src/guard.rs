@@ -1,7 +1,7 @@
 //! The path rules at work: what these tools refuse to open, to show or to write.
 
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hermes_fs::{Closed, Content, Kind, Stat};
 use hermes_guard::paths::soft::{self, SoftGuard};
@@ -51,24 +51,29 @@ pub(crate) fn refuse_unwritable(path: &Path, stat: &Stat) -> Result<(), ToolErro
     Err(Fault::Denied.error(format!("nothing was written to {}: {reason}", path.display())))
 }
 
-/// Where the homes of a call are, by their names: on this machine, or in an environment whose user
-/// has the home `remote`. There this program's home has the same place below the user's.
-pub(crate) fn places(cx: &ToolContext, remote: Option<&Path>, cwd: &Path) -> Places {
+/// The user's home and this program's: on this machine, or in an environment whose user has the
+/// home `remote`. There this program's home has the same place below the user's.
+pub(crate) fn homes(cx: &ToolContext, remote: Option<&Path>) -> (Option<PathBuf>, PathBuf) {
     let settings = cx.settings();
     let home = settings.env_filled("HOME").map(Path::new);
     let hermes = match (settings.home(), home) {
         (path, Some(home)) if path.as_os_str().is_empty() => home.join(DEFAULT_HOME),
         (path, _) => path.to_owned(),
     };
-    let (home, hermes) = match remote {
+    match remote {
         Some(remote) => {
             let below = home.and_then(|home| hermes.strip_prefix(home).ok());
-            (Some(remote), remote.join(below.unwrap_or(Path::new(DEFAULT_HOME))))
+            (Some(remote.to_owned()), remote.join(below.unwrap_or(Path::new(DEFAULT_HOME))))
         }
-        None => (home, hermes),
-    };
-    let safe_roots = settings.env(SAFE_ROOT).unwrap_or_default();
-    let places = Places::new(home, &hermes).with_safe_roots(safe_roots, cwd);
+        None => (home.map(Path::to_owned), hermes),
+    }
+}
+
+/// What is protected below the homes of a call; see [`homes`].
+pub(crate) fn places(cx: &ToolContext, remote: Option<&Path>, cwd: &Path) -> Places {
+    let (home, hermes) = homes(cx, remote);
+    let safe_roots = cx.settings().env(SAFE_ROOT).unwrap_or_default();
+    let places = Places::new(home.as_deref(), &hermes).with_safe_roots(safe_roots, cwd);
     if remote.is_some() { places.in_container() } else { places }
 }
 

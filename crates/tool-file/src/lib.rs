@@ -2,6 +2,7 @@
 
 mod args;
 mod checks;
+mod consent;
 mod detect;
 mod display_text;
 mod document;

@@ -2,6 +2,7 @@
 
 use std::io::Read;
 
+use hermes_command::FileChange;
 use hermes_edit::{Refusal, Replaced, Strategy, diff, replace};
 use hermes_fs::{Old, Plan, Write};
 use hermes_registry::{
@@ -18,7 +19,7 @@ use crate::patch_files::Request;
 use crate::path::{Resolved, resolve};
 use crate::text::{Format, decode, encode};
 use crate::work::Work;
-use crate::{args, display_text, document, guard, miss, read_file, state};
+use crate::{args, consent, display_text, document, guard, miss, read_file, state};
 
 register! {
     pub static PATCH;
@@ -146,6 +147,14 @@ impl<'a> Target<'a> {
         Ok(Self { spelling, path, old, new, all: args.replace_all })
     }
 
+    /// The passage and what takes its place, for somebody to look at.
+    fn as_patch(&self) -> String {
+        let lines = |sign: char, text: &str| -> String {
+            text.lines().map(|line| format!("{sign}{line}\n")).collect()
+        };
+        lines('-', self.old) + &lines('+', self.new)
+    }
+
     /// Replaces the passage in the present text of the file, in memory.
     fn replacement(&self, work: &Work<'_>) -> Result<Replacement, ToolError> {
         check_interrupt(work.cx)?;
@@ -182,6 +191,8 @@ impl<'a> Target<'a> {
 fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
     let work = Work::of(cx);
     let target = Target::of(args, &work)?;
+    let consent =
+        consent::ask(&work, "patch", &[(&target.path, FileChange::Written)], &target.as_patch())?;
     let held = work.backend.hold([target.path.real.clone()].into(), work.go());
     let mut held = held.map_err(|err| work.error(&err))?;
     let Replacement { old, text, format, edited } =
@@ -229,6 +240,7 @@ fn replace_in_file(args: &Args, cx: &ToolContext) -> ToolResult {
     if let Some(warning) = state::joined([stale, path.outside_warning()]) {
         put("_warning", warning.into());
     }
+    consent.put(&mut result);
     checks.after(Some(&text), &edited.content).put(&mut result);
     Ok(Value::Object(result).into())
 }

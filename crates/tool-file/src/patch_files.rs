@@ -5,8 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::path::PathBuf;
 
+use hermes_command::FileChange;
 use hermes_edit::diff::Diffs;
-use hermes_edit::v4a::{self, Cause, Change, Failure, Files, Loaded, Patch, Problem, ProblemKind};
+use hermes_edit::v4a::{
+    self, Action, Cause, Change, Failure, Files, Loaded, Patch, Problem, ProblemKind,
+};
 use hermes_fs::{CommitError, Move, Old, Opened, Plan, Removal, Stat, Write};
 use hermes_registry::{EditProposal, ToolError, ToolResult};
 use serde_json::{Map, Value, json};
@@ -16,13 +19,14 @@ use crate::fault::{self, Fault, check_interrupt};
 use crate::path::{Resolved, resolve};
 use crate::text::{Format, decode, encode};
 use crate::work::Work;
-use crate::{display_text, document, guard, read_file, state};
+use crate::{consent, display_text, document, guard, read_file, state};
 
 /// The largest file whose text is changed; larger ones can be moved and deleted.
 const MAX_SIZE: u64 = 256 * 1024 * 1024;
 
 /// A patch whose paths were looked up and may be touched.
 pub(crate) struct Request<'a> {
+    text: &'a str,
     patch: Patch<'a>,
     disk: Disk<'a>,
 }
@@ -51,7 +55,7 @@ impl<'a> Request<'a> {
         if !refused.is_empty() {
             return Err(all_of(&refused));
         }
-        Ok(Self { patch, disk: Disk { work, paths, found: RefCell::default() } })
+        Ok(Self { text, patch, disk: Disk { work, paths, found: RefCell::default() } })
     }
 
     /// What the patch comes to, in memory.
@@ -59,6 +63,21 @@ impl<'a> Request<'a> {
         let changes = v4a::apply(&self.patch, &self.disk);
         changes
             .map_err(|failures| all_of(&failures.into_iter().map(of_failure).collect::<Vec<_>>()))
+    }
+
+    /// What is done to which files.
+    fn touched(&self) -> Vec<(&Resolved, FileChange)> {
+        let sections = self.patch.sections.iter().flat_map(|section| {
+            let first = match &section.action {
+                Action::Delete { .. } | Action::Move { .. } => FileChange::Removed,
+                _ if section.destination().is_some() => FileChange::Removed,
+                _ => FileChange::Written,
+            };
+            let to = section.destination().map(|path| (path, FileChange::Written));
+            [Some((section.path(), first)), to]
+        });
+        let touched = sections.flatten();
+        touched.filter_map(|(path, change)| Some((self.disk.paths.get(path)?, change))).collect()
     }
 
     /// The changes, for somebody to look at.
@@ -84,6 +103,7 @@ impl<'a> Request<'a> {
 
     pub(crate) fn run(self) -> ToolResult {
         let work = self.disk.work;
+        let consent = consent::ask(work, "patch", &self.touched(), self.text)?;
         let paths = self.disk.paths.values().map(|path| path.real.clone());
         let held = work.backend.hold(paths.collect(), work.go());
         let mut held = held.map_err(|err| work.error(&err))?;
@@ -146,6 +166,7 @@ impl<'a> Request<'a> {
         if !told.is_empty() {
             put("_warning", told.join(" | ").into());
         }
+        consent.put(&mut result);
         Ok(Value::Object(result).into())
     }
 }

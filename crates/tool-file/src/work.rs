@@ -24,6 +24,8 @@ pub(crate) fn warn(result: &mut Map<String, Value>, warning: &str) {
 pub(crate) struct Work<'a> {
     pub(crate) cx: &'a ToolContext,
     pub(crate) backend: Arc<dyn FileBackend>,
+    /// Whether nothing that is done to its files can harm the host.
+    pub(crate) is_isolated: bool,
     /// Where relative paths start.
     cwd: PathBuf,
     go: Box<dyn Fn() -> bool + Send + Sync>,
@@ -41,7 +43,9 @@ pub(super) struct Known {
 impl<'a> Work<'a> {
     /// Where the host says that the call works; else on its own files.
     pub(crate) fn of(cx: &'a ToolContext) -> Self {
-        let workplace = cx.service::<dyn Workplaces>().map(|it| it.workplace(cx.ids()));
+        let workplaces = cx.service::<dyn Workplaces>();
+        let is_isolated = workplaces.as_ref().is_some_and(|it| it.is_isolated(cx.ids()));
+        let workplace = workplaces.map(|it| it.workplace(cx.ids()));
         let (backend, cwd) = match workplace {
             Some(workplace) => (workplace.backend, workplace.cwd),
             None => {
@@ -57,7 +61,12 @@ impl<'a> Work<'a> {
         let cwd = cwd.unwrap_or_else(|| cx.cwd().to_owned());
         let asked = cx.clone();
         let go = Box::new(move || asked.check_interrupt().is_ok());
-        Self { cx, backend, cwd, go, known: OnceCell::new() }
+        Self { cx, backend, is_isolated, cwd, go, known: OnceCell::new() }
+    }
+
+    /// Whether its files are the host's.
+    pub(crate) fn is_local(&self) -> bool {
+        self.backend.is_local()
     }
 
     /// Where relative paths start.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Read};
 
+use hermes_command::FileChange;
 use hermes_file_state::Edit;
 use hermes_fs::{Old, Opened, Plan, Write};
 use hermes_registry::{
@@ -18,7 +19,7 @@ use crate::fault::{Fault, check_interrupt};
 use crate::path::{Resolved, resolve};
 use crate::text::{Encoding, Format, NotText, decode, encode, to_crlf};
 use crate::work::Work;
-use crate::{args, document, guard, read_file, state};
+use crate::{args, consent, document, guard, read_file, state};
 
 register! {
     pub static WRITE_FILE;
@@ -77,6 +78,7 @@ fn write_file(args: Args, cx: ToolContext) -> ToolResult {
     document::refuse_edit(&path.real)?;
     display_text::refuse_display_text(content)?;
     check_interrupt(&cx)?;
+    let consent = consent::ask(&work, "write_file", &[(&path, FileChange::Written)], content)?;
 
     let held = work.backend.hold([path.real.clone()].into(), work.go());
     let mut held = held.map_err(|err| work.error(&err))?;
@@ -119,6 +121,7 @@ fn write_file(args: Args, cx: ToolContext) -> ToolResult {
     if let Some(warning) = state::joined([stale, path.outside_warning()]) {
         put("_warning", warning.into());
     }
+    consent.put(&mut result);
     checks.after(before.text.as_deref(), &text).put(&mut result);
     Ok(Value::Object(result).into())
 }

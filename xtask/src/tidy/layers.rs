@@ -22,7 +22,7 @@ const LAYERS: &[&[&str]] = &[
         "hermes-documents",
         "hermes-lint",
     ],
-    &["hermes-config", "hermes-task"],
+    &["hermes-config", "hermes-task", "hermes-skill-guard"],
     &["hermes-audit", "hermes-exec-policy"],
     &["hermes-net"],
     &["hermes-store"],

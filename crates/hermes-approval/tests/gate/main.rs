@@ -4,12 +4,18 @@
     reason = "these are tests; clippy knows only the functions marked so"
 )]
 
+#[cfg(feature = "model")]
+mod chat_model;
 mod commands;
 mod memory;
 mod others;
 mod queue;
 #[cfg(unix)]
 mod scanner;
+#[cfg(feature = "model")]
+#[path = "../../../hermes-net/tests/net/server.rs"]
+#[expect(dead_code, reason = "other tests need more of it")]
+mod server;
 mod smart;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

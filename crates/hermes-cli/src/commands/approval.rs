@@ -56,24 +56,30 @@ fn exit(is_safe: bool) -> Exit {
     if is_safe { Exit::Success } else { Exit::Blocked }
 }
 
-/// A command per line, as a JSON string, since commands have line ends in them.
+/// A command per line, as a JSON string, since commands have line ends in them. A line that is none
+/// has an error in its place, and the rest goes on.
 fn check_lines(gate: &Arc<Approvals>, cwd: &Path, ui: &mut Ui) -> Ended {
-    let mut is_safe = true;
-    for (number, line) in io::stdin().lock().lines().enumerate() {
-        let fault = |what: &str| Failure::usage(format!("line {}: {what}", number + 1));
-        let line = line.map_err(|error| fault(&format!("cannot be read: {error}")))?;
-        if line.trim().is_empty() {
+    let (mut is_safe, mut is_read) = (true, true);
+    for (number, line) in io::stdin().lock().split(b'\n').enumerate() {
+        let line = line.map_err(|error| {
+            Failure::failed(format!("line {}: cannot be read: {error}", number + 1))
+        })?;
+        if line.trim_ascii().is_empty() {
             continue;
         }
-        let Ok(Value::String(command)) = serde_json::from_str(&line) else {
-            return Err(fault("is no JSON string"));
-        };
-        let found = gate.inspect(&command, cwd);
-        is_safe &= found.is_safe();
-        ui.out.text(&found.to_value().to_string())?;
+        if let Ok(Value::String(command)) = serde_json::from_slice(&line) {
+            let found = gate.inspect(&command, cwd);
+            is_safe &= found.is_safe();
+            ui.out.text(&found.to_value().to_string())?;
+        } else {
+            is_read = false;
+            let what = "is no JSON string";
+            ui.out.text(&json!({"line": number + 1, "error": what}).to_string())?;
+            ui.warn(format_args!("line {} {what}", number + 1));
+        }
     }
     ui.out.flush()?;
-    Ok(exit(is_safe))
+    Ok(if is_read { exit(is_safe) } else { Exit::Usage })
 }
 
 fn show(found: &Inspection, ui: &mut Ui) -> io::Result<()> {
@@ -94,10 +100,13 @@ fn show(found: &Inspection, ui: &mut Ui) -> io::Result<()> {
     if let Some(rule) = &found.denied_by {
         writeln!(ui.out, "{BAD}!{BAD:#} A rule of approvals.deny forbids it: {}", one_line(rule))?;
     }
+    for entry in &found.agreed_by {
+        writeln!(ui.out, "{GOOD}agreed to{GOOD:#} by {}", one_line(entry))?;
+    }
     for finding in &found.findings {
         let style = if finding.hardline { BAD } else { WARN };
         writeln!(ui.out, "{style}!{style:#} {}", one_line(&finding.why))?;
-        if !found.is_hardline() {
+        if !found.is_hardline() && found.agreed_by.is_empty() {
             let key = one_line(&finding.key);
             writeln!(ui.out, "  {DIM}always would cover{DIM:#} {key}")?;
         }

@@ -8,7 +8,7 @@ use hermes_tools::{CallOutcome, CallStatus, DryRun, Effect, Gate, ToolCall};
 use serde_json::{Value, json};
 
 use crate::cli::{Call, Globals};
-use crate::exit::{Ended, Exit, Failure};
+use crate::exit::{Ended, Exit, Failure, is_held};
 use crate::host::Host;
 use crate::interrupt::Interrupt;
 use crate::language_servers::LanguageServers;
@@ -74,6 +74,7 @@ fn exit(outcome: &CallOutcome) -> Exit {
         (CallStatus::Ok, ..) => Exit::Success,
         (CallStatus::Blocked, ..) | (_, _, Some(ErrorKind::Denied)) => Exit::Blocked,
         (CallStatus::Cancelled, ..) => Exit::Interrupted,
+        _ if is_held(outcome) => Exit::Blocked,
         (_, Effect::None, Some(ErrorKind::InvalidArguments | ErrorKind::NotFound)) => Exit::Usage,
         _ => Exit::Failed,
     }

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::cli::{Exec, Globals};
-use crate::exit::{Ended, Exit, Failure};
+use crate::exit::{Ended, Exit, Failure, is_held};
 use crate::host::Host;
 use crate::interrupt::Interrupt;
 use crate::language_servers::LanguageServers;
@@ -169,6 +169,7 @@ impl Run<'_> {
         for outcome in self.runtime.call_batch(self.session, calls).await {
             match outcome.status {
                 CallStatus::Blocked => self.tally.blocked += 1,
+                _ if is_held(&outcome) => self.tally.blocked += 1,
                 _ if outcome.is_ok() => self.tally.ok += 1,
                 _ => self.tally.failed += 1,
             }

@@ -31,6 +31,7 @@ use crate::exit::{Ended, Failure};
 use crate::host::Host;
 use crate::output::Ui;
 use crate::prompt::TerminalPrompter;
+use crate::review;
 
 /// Runs what was typed.
 pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Ended {
@@ -85,6 +86,7 @@ fn calling_session(
 /// terminal. Where there is neither, there is nobody to ask.
 fn gate(host: &Host, approve: Option<Approve>, ui: &Ui) -> Arc<Approvals> {
     let gate = Approvals::builder(host.settings()).hooks(host.told.clone());
+    let gate = review::lend(gate, host.settings());
     match approve.map(answer) {
         Some(answer) => gate.prompter(Arc::new(FixedAnswer(answer))),
         None => match TerminalPrompter::open(&ui.status) {

@@ -5,6 +5,7 @@ use std::io;
 
 use hermes_config::keys::{self, Severity};
 use hermes_hooks::shell::parse_hooks_config;
+use hermes_tools::approvals::{Mode, Policy};
 use hermes_tools::toolset::{CustomToolsets, validate_denials, validate_platform_toolsets};
 use serde_json::{Value, json};
 
@@ -68,6 +69,11 @@ pub(crate) fn find(host: &Host) -> Vec<Problem> {
         Problem::warning(&format!("platform_toolsets.{platform} names no toolset: no tools there"))
     }));
     problems.extend(host.loaded.warnings.iter().map(Problem::warning));
+    let policy = Policy::of(config, host.settings());
+    problems.extend(policy.warnings.iter().map(Problem::warning));
+    if policy.mode == Mode::Smart {
+        problems.extend(crate::review::problem(host.settings()).iter().map(Problem::warning));
+    }
     #[cfg(not(feature = "otel"))]
     problems.extend(crate::traces::asked_for_by(host.settings()).map(|variable| {
         Problem::warning(&format!(

@@ -65,8 +65,35 @@ fn a_command_is_checked_without_running_it() {
     let run = world.pipe(&["approval", "check", "-"], &lines).exits(3);
     let dangerous: Vec<Value> = run.lines().iter().map(|it| it["dangerous"].clone()).collect();
     assert_eq!(dangerous, [json!(false), json!(true)]);
-    world.pipe(&["approval", "check", "-"], "\"ls\"\nrm\n").exits(2).says("line 2");
+    let lines = "\"ls\"\nrm\n[1]\n\"rm -r x\"\n";
+    let run = world.pipe(&["approval", "check", "-"], lines).exits(2);
+    assert!(run.stderr.contains("line 2"), "{run:?}");
+    let lines: Vec<Value> = run.lines();
+    assert_eq!((&lines[1]["line"], &lines[3]["dangerous"]), (&json!(2), &json!(true)));
     world.run(&["approval", "check", "--cwd", "missing", "ls"]).exits(2);
+}
+
+#[test]
+fn what_is_agreed_to_already_is_said() {
+    let world = World::with_config(
+        "command_allowlist: [recursive_delete, 'podman *']\napprovals: {deny: ['rm -rf src*']}\n",
+    );
+    let agreed = |command: &str, code| {
+        world.run(&["approval", "check", "--json", command]).exits(code).json()["agreed_by"].clone()
+    };
+    assert_eq!(agreed("rm -rf build", 3), json!(["recursive_delete"]));
+    assert_eq!(agreed("podman stop x", 3), json!(["podman *"]));
+    for (command, code) in [
+        ("ls", 0),
+        ("rm -rf build; git push -f", 3),
+        ("rm -rf /", 3),
+        ("rm -rf src", 3),
+        ("podman stop x; ls", 3),
+    ] {
+        assert_eq!(agreed(command, code), json!([]), "{command}");
+    }
+    let run = world.run(&["approval", "check", "rm -rf build"]).exits(3);
+    assert!(run.stdout.contains("agreed to by recursive_delete"), "{run:?}");
 }
 
 #[test]
@@ -111,6 +138,20 @@ fn an_answer_beforehand_is_kept_as_long_as_it_says() {
     call(&[]).exits(3);
     let log = fs::read_to_string(world.home.path().join("logs/approvals.jsonl")).unwrap();
     assert!(log.contains("\"decided_by\":\"person\"") && log.contains("plugin_rule:reads"));
+}
+
+#[test]
+fn files_that_run_later_are_asked_about() {
+    let world = World::new();
+    let call = r#"{"path":".git/hooks/post-merge","content":"x\n"}"#;
+    let hook = world.cwd().join(".git/hooks/post-merge");
+    let run = world.run(&["call", "write_file", call]).exits(3);
+    assert!(run.stdout.contains("nobody to ask") && !hook.exists(), "{run:?}");
+    let line = format!("{{\"name\":\"write_file\",\"arguments\":{call}}}");
+    world.pipe(&["exec", "-"], &line).exits(3);
+    world.run(&["call", "write_file", call, "--approve", "once"]).exits(0);
+    assert!(hook.exists());
+    world.run(&["call", "write_file", r#"{"path":"a","content":"x\n"}"#]).exits(0);
 }
 
 #[test]

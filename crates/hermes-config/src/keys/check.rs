@@ -87,7 +87,13 @@ pub fn check(config: &Value) -> Vec<Problem> {
             None => (!below.is_empty() && !value.is_object()).then(|| table::Kind::Map.wanted()),
         };
         if let Some(wanted) = wanted {
-            let message = format!("must be {wanted}, not {}", yaml::kind(value));
+            let is_choice =
+                matches!(spec, Some(spec) if matches!(spec.kind, table::Kind::Choice(_)));
+            let message = if is_choice && value.is_string() {
+                format!("must be {wanted}")
+            } else {
+                format!("must be {wanted}, not {}", yaml::kind(value))
+            };
             problems.push(Problem { severity: Severity::Error, key: join(&path), message });
             continue;
         }
@@ -183,7 +189,7 @@ mod tests {
             ),
             (
                 "display: {tool_progress: some}",
-                "Error display.tool_progress: must be one of off, new, all, verbose, log, not a text",
+                "Error display.tool_progress: must be one of off, new, all, verbose, log",
             ),
         ] {
             assert_eq!(found(text), [expected], "{text}");

@@ -83,6 +83,12 @@ pub fn parse_value(path: &[String], text: &str) -> Result<Value, ConfigError> {
     if trimmed.is_empty() {
         return Ok(as_text());
     }
+    // A word such as `off` is one of the words, whatever YAML makes of it.
+    if let Some(KeySpec { kind: Kind::Choice(words), .. }) = spec(path)
+        && let Some(word) = words.iter().find(|word| word.eq_ignore_ascii_case(trimmed))
+    {
+        return Ok(Value::String((*word).to_owned()));
+    }
     let parsed = yaml::parse(trimmed);
     if trimmed.starts_with(['[', '{', '"', '\'']) {
         return parsed.map_err(|error| ConfigError::Key {

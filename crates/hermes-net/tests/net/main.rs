@@ -4,6 +4,7 @@
 
 mod body;
 mod connecting;
+mod gate;
 mod osv;
 mod redirects;
 mod server;

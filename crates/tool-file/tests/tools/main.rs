@@ -4,6 +4,7 @@
 
 #[cfg(feature = "languages")]
 mod checks;
+mod consent;
 mod declarations;
 mod documents;
 #[cfg(unix)]
