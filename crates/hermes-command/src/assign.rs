@@ -90,10 +90,8 @@ impl Judge {
                 if assignment.is_append
                     && let Some((old, _)) = env.get(name, self.choice)
                 {
-                    let mut all = Flow {
-                        text: old.items.first().cloned().unwrap_or_default(),
-                        taint: old.taint,
-                    };
+                    let text = old.items.first().cloned().unwrap_or_default();
+                    let mut all = Flow { taint: old.taint, ..Flow::known(text) };
                     all.push(&flow);
                     flow = all;
                 }

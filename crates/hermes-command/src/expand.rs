@@ -25,6 +25,15 @@ pub(crate) struct Word {
     file: Option<Box<Flow>>,
 }
 
+impl Word {
+    /// A part that can't be known. Two of them in a row are no more than one.
+    pub(crate) fn unknown(&mut self) {
+        if !self.out.ends_with(HOLE) {
+            self.out.push(HOLE);
+        }
+    }
+}
+
 /// Where a word is read, and how.
 #[derive(Clone, Copy)]
 pub(crate) struct Style {
@@ -77,7 +86,7 @@ impl Judge {
         let mut word = Word::default();
         self.read(unit, range, env, Style { in_double: true, is_value: true }, &mut word);
         let text = crate::value::plain(&word.out.replace(SPLIT, " "));
-        Flow { text, taint: word.taint }
+        Flow { text, taint: word.taint, program: None }
     }
 
     pub(crate) fn read(
@@ -99,7 +108,7 @@ impl Judge {
                     let inner = rest.get(1..).unwrap_or_default();
                     let length = inner.find('\'').unwrap_or(inner.len());
                     word.is_quoted = true;
-                    word.out.extend(inner.get(..length).unwrap_or_default().chars().map(quoted));
+                    push_quoted(inner.get(..length).unwrap_or_default(), word);
                     at += length + 2;
                 }
                 '"' if !style.in_double => {
@@ -170,7 +179,7 @@ impl Judge {
         match bytes.first() {
             Some(b'(' | b'[') => {
                 let Some((close, kind)) = unit.source.nested(at) else {
-                    word.out.push(HOLE);
+                    word.unknown();
                     return end;
                 };
                 let close = close.min(end).max(at + 2);
@@ -194,7 +203,7 @@ impl Judge {
                     self.expression_text(&inner.out, env);
                     match crate::parameter::arithmetic(&inner.out) {
                         Some(number) => word.out.push_str(&number.to_string()),
-                        None => word.out.push(HOLE),
+                        None => word.unknown(),
                     }
                 }
                 close
@@ -220,7 +229,7 @@ impl Judge {
                 at + 2
             }
             Some(b'?' | b'#' | b'$' | b'!' | b'-') => {
-                word.out.push(HOLE);
+                word.unknown();
                 at + 2
             }
             _ => {
@@ -238,7 +247,7 @@ impl Judge {
     /// `$@` from the nth on.
     pub(crate) fn positionals(&mut self, from: usize, env: &Env, style: Style, word: &mut Word) {
         match &env.positionals {
-            None => word.out.push(HOLE),
+            None => word.unknown(),
             Some(list) => {
                 for (index, item) in list.iter().skip(from).enumerate() {
                     if index > 0 {
@@ -254,7 +263,7 @@ impl Judge {
     pub(crate) fn named(&mut self, name: &str, env: &Env, style: Style, word: &mut Word) {
         if let Ok(number @ 1..) = name.parse::<usize>() {
             match &env.positionals {
-                None => word.out.push(HOLE),
+                None => word.unknown(),
                 Some(list) => {
                     if let Some(item) = list.get(number - 1) {
                         push_text(&item.clone(), env, style, word);
@@ -270,7 +279,7 @@ impl Judge {
                 let text = variable.items.first().cloned().unwrap_or_default();
                 push_text(&text, env, style, word);
             }
-            None => word.out.push(HOLE),
+            None => word.unknown(),
         }
     }
 }
@@ -284,19 +293,31 @@ pub(crate) fn push_flow(flow: &Flow, env: &Env, style: Style, word: &mut Word) {
 /// Adds a value; unquoted it is split.
 pub(crate) fn push_text(text: &str, env: &Env, style: Style, word: &mut Word) {
     if word.out.len() + text.len() > MOST_BYTES {
-        if !word.out.ends_with(HOLE) {
-            word.out.push(HOLE);
-        }
+        word.unknown();
         return;
     }
+    let text = if word.out.ends_with(HOLE) { text.trim_start_matches(HOLE) } else { text };
     if style.in_double || style.is_value {
-        word.out.extend(text.chars().map(quoted));
+        push_quoted(text, word);
         return;
     }
     let separators = env.latest("IFS").and_then(|it| it.items.first());
     let separators = separators.map_or(" \t\n", String::as_str);
     for c in text.chars() {
         word.out.push(if separators.contains(c) { SPLIT } else { c });
+    }
+}
+
+/// Adds a text as it is.
+fn push_quoted(text: &str, word: &mut Word) {
+    // Our own characters start with the byte 0xEF.
+    let bytes = text.as_bytes();
+    let is_plain =
+        memchr::memchr3(b'*', b'?', b'[', bytes).is_none() && memchr::memchr(0xEF, bytes).is_none();
+    if is_plain {
+        word.out.push_str(text);
+    } else {
+        word.out.extend(text.chars().map(quoted));
     }
 }
 
@@ -344,7 +365,7 @@ fn tilde(rest: &str, env: &Env, word: &mut Word) -> usize {
     };
     match home {
         Some(home) => word.out.push_str(&home),
-        None => word.out.push(HOLE),
+        None => word.unknown(),
     }
     end
 }

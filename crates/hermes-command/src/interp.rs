@@ -2,11 +2,14 @@
 
 mod calls;
 mod code;
+mod constant;
 mod expression;
+mod learn;
 mod powershell;
 mod remote;
 mod rename;
 mod tables;
+mod values;
 
 use crate::env::Env;
 use crate::judge::Judge;

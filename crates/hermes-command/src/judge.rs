@@ -60,6 +60,8 @@ pub(crate) struct Judge {
     pub(crate) sinks: Vec<(Rc<Unit>, Range<usize>)>,
     /// Copies and other names of programs and files: what they are in truth.
     pub(crate) links: HashMap<String, String>,
+    /// Whether folders that the text has made hold only what it has made.
+    pub(crate) keeps_fresh: bool,
     /// Where the current command stands in the text.
     pub(crate) span: Range<usize>,
     /// How many lines were read: an alias counts from the next one on.
@@ -127,6 +129,7 @@ impl Judge {
             has_choices: false,
             sinks: Vec::new(),
             links: HashMap::new(),
+            keeps_fresh: true,
             span: 0..0,
             line: 0,
             nested: 0,
@@ -310,6 +313,20 @@ impl Judge {
         env.files = inner.files;
         (self.span, self.argv, self.sinks, self.via, self.has_redirect) = saved;
         flow
+    }
+
+    /// One program within another; false at the limits.
+    pub(crate) fn opens_program(&mut self) -> bool {
+        self.payloads += 1;
+        if self.payloads > MOST_PAYLOADS {
+            self.too_complex();
+            return false;
+        }
+        self.deeper()
+    }
+
+    pub(crate) const fn closes_program(&mut self) {
+        self.depth -= 1;
     }
 
     /// Runs a text that a command runs as a shell script.

@@ -33,8 +33,7 @@ impl Judge {
         let name = resolve(target, env).path;
         for source in sources.iter().take(8) {
             let path = resolve(source, env).path;
-            let is_program = ["/bin/", "/sbin/"].iter().any(|it| path.contains(it));
-            if !(is_link || is_program) {
+            if !(is_link || is_program(&path)) {
                 continue;
             }
             let own = path.rsplit('/').next().unwrap_or_default();
@@ -48,15 +47,20 @@ impl Judge {
 
     /// The program that a name stands for, if it is a copy or a link.
     pub(crate) fn program_of_link(&self, program: &str, env: &Env) -> Option<String> {
-        if self.links.is_empty() {
+        if self.links.is_empty() && env.files.is_empty() {
             return None;
         }
-        let path = if program.contains('/') {
-            resolve_text(program, env).path
-        } else {
-            program.to_owned()
+        let of = |path: &str| {
+            let copy = || env.files.get(path)?.program.as_deref().map(str::to_owned);
+            self.links.get(path).cloned().or_else(copy)
         };
-        self.links.get(&path).cloned()
+        if program.contains('/') {
+            return of(&resolve_text(program, env).path);
+        }
+        // The folders that are searched are known if the text sets them.
+        let folders = env.text("PATH").unwrap_or_default().split(':').take(16);
+        let mut places = folders.map(|it| resolve_text(&format!("{it}/{program}"), env).path);
+        of(program).or_else(|| places.find_map(|it| of(&it)))
     }
 
     /// What a path leads to through a link, if it goes through one.
@@ -82,4 +86,11 @@ impl Judge {
             self.judge_path(&target, is_removed);
         }
     }
+}
+
+/// Whether a path is that of a program of the system.
+pub(crate) fn is_program(path: &str) -> bool {
+    path.rsplit_once('/').is_some_and(|(folder, name)| {
+        !name.is_empty() && (folder.ends_with("/bin") || folder.ends_with("/sbin"))
+    })
 }

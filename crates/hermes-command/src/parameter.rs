@@ -8,7 +8,7 @@ use crate::expand::{Style, Word, push_text};
 use crate::judge::Judge;
 use crate::names::matches;
 use crate::syntax::name_length;
-use crate::value::{Flow, HOLE, SPLIT, plain};
+use crate::value::{FRESH, Flow, HOLE, SPLIT, plain};
 
 /// Longest text whose ends are compared with a pattern, in bytes.
 const MOST_MATCHED: usize = 256;
@@ -60,10 +60,10 @@ impl Judge {
         if is_indirect && rest.is_empty() && index.is_none() {
             match env.text(&name) {
                 Some(target) if !target.contains(HOLE) => name = target.to_owned(),
-                _ => return word.out.push(HOLE),
+                _ => return word.unknown(),
             }
         } else if is_indirect {
-            return word.out.push(HOLE);
+            return word.unknown();
         }
         let items = self.items(&name, index, env, word);
         if is_length {
@@ -76,7 +76,7 @@ impl Judge {
                     };
                     word.out.push_str(&count.to_string());
                 }
-                None => word.out.push(HOLE),
+                None => word.unknown(),
             };
         }
         self.operate(unit, operand_start..range.end, items, &name, env, style, word);
@@ -128,7 +128,7 @@ impl Judge {
             [] => {
                 return match items {
                     Some(items) => push_items(&items, env, style, word),
-                    None => word.out.push(HOLE),
+                    None => word.unknown(),
                 };
             }
             [b':', b'-' | b'=' | b'+' | b'?', ..] => (text.get(1..2).unwrap_or_default(), 2),
@@ -157,12 +157,17 @@ impl Judge {
             }
             let before = word.out.len();
             if !self.deeper() {
-                return word.out.push(HOLE);
+                return word.unknown();
             }
             let is_partly =
                 operator != "+" && items.as_ref().is_some_and(|it| !it.concat().is_empty());
             self.read(unit, operand, env, style, word);
             self.depth -= 1;
+            if is_unknown && operator != "+" {
+                // It may be another folder than the one that is made here.
+                let tail = word.out.split_off(before.min(word.out.len()));
+                word.out.push_str(&tail.replace(FRESH, &HOLE.to_string()));
+            }
             // Blanks of the word split it too.
             if !style.in_double && !style.is_value {
                 let tail = word.out.split_off(before.min(word.out.len()));
@@ -173,12 +178,12 @@ impl Judge {
                 env.set(name, Variable::text(Flow::known(value)), true);
             }
             if is_partly || operator == "?" {
-                word.out.push(HOLE);
+                word.unknown();
             }
             return;
         }
         if !self.deeper() {
-            return word.out.push(HOLE);
+            return word.unknown();
         }
         let mut inner = Word::default();
         let inner_style = Style { in_double: false, is_value: true };
@@ -187,7 +192,7 @@ impl Judge {
         if operator == ":" {
             self.expression_text(&inner.out, env);
         }
-        let Some(items) = items.filter(|_| !is_unknown) else { return word.out.push(HOLE) };
+        let Some(items) = items.filter(|_| !is_unknown) else { return word.unknown() };
         if operator == ":" && name == "@" {
             let from = inner.out.split(':').next().and_then(|it| it.trim().parse::<usize>().ok());
             return self.positionals(from.map_or(0, |it| it.saturating_sub(1)), env, style, word);

@@ -359,7 +359,8 @@ impl Target {
         let is = |name: &str| {
             first == name || (is_pattern(first) && !first.starts_with("*.") && matches(first, name))
         };
-        let folder = ["sessions", "pairing", "mcp-tokens"].into_iter().any(is);
+        let folder =
+            ["sessions", "pairing", "mcp-tokens", "approvals", "pending"].into_iter().any(is);
         let file = [
             "config.yaml",
             ".env",

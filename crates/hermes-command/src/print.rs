@@ -5,10 +5,10 @@ mod text;
 use crate::env::Env;
 use crate::judge::Judge;
 use crate::options::{Options, Spec};
-use crate::value::{Arg, Flow, HOLE, Taint};
+use crate::value::{Arg, FRESH, Flow, HOLE, Taint};
 
-use text::{awk_begin, cut, decode, echo, ends, hex, literal_print, sed, translate};
-pub(crate) use text::{decode_bytes, delimited, printf};
+use text::{awk_begin, cut, echo, ends, literal_print, sed, translate};
+pub(crate) use text::{decode, decode_bytes, delimited, hex, printf};
 
 /// Longest text that is made, in bytes.
 const MOST: usize = 64 * 1024;
@@ -103,10 +103,7 @@ impl Judge {
         if decodes(name, args) {
             taint |= Taint::DECODED;
         }
-        let is_named = |word: &str| {
-            args.iter()
-                .any(|it| it.marked.replace(['[', ']'], "").to_ascii_lowercase().contains(word))
-        };
+        let is_named = |word: &str| args.iter().any(|it| names(&it.marked, word));
         match name {
             "pgrep" | "pidof" | "pidwait" => taint |= Taint::PROCESSES,
             "gh" if args.first().is_some_and(|it| matches!(it.marked.as_str(), "api" | "gist")) => {
@@ -181,6 +178,7 @@ impl Judge {
         );
         let mut read = Flow::default();
         let mut has_file = false;
+        let mut program = stdin.program.clone();
         for arg in args {
             taint |= arg.taint;
             if uses_keys || (arg.is_option() && !arg.is("-")) {
@@ -190,6 +188,7 @@ impl Judge {
                 let flow = self.file(arg, env);
                 has_file |= arg.file.is_some() || flow.is_known();
                 taint |= flow.taint;
+                program = flow.program.clone().or(program);
                 if arg.file.is_some() || flow.is_known() {
                     read.push(&flow);
                 }
@@ -209,6 +208,7 @@ impl Judge {
         }
         let mut out = evaluate(name, args, &input).unwrap_or_else(Flow::unknown);
         out.taint |= taint;
+        out.program = program.filter(|_| keeps_bytes(name));
         if out.text.len() > MOST {
             out.text = HOLE.to_string();
         }
@@ -216,10 +216,74 @@ impl Judge {
     }
 }
 
+/// Whether a word in lower case is in a text, whatever its case; `[w]ord` is it too.
+fn names(text: &str, word: &str) -> bool {
+    let Some(first) = word.bytes().next() else { return true };
+    let has_first = memchr::memchr2(first, first.to_ascii_uppercase(), text.as_bytes()).is_some();
+    has_first && text.replace(['[', ']'], "").to_ascii_lowercase().contains(word)
+}
+
+/// Programs that print what they read, or after which another such one gives it back.
+fn keeps_bytes(name: &str) -> bool {
+    matches!(
+        name,
+        "cat"
+            | "tee"
+            | "sponge"
+            | "pv"
+            | "dd"
+            | "head"
+            | "tail"
+            | "tac"
+            | "rev"
+            | "base64"
+            | "base32"
+            | "xxd"
+            | "openssl"
+            | "gzip"
+            | "gunzip"
+            | "zcat"
+            | "bzip2"
+            | "bunzip2"
+            | "bzcat"
+            | "xz"
+            | "unxz"
+            | "xzcat"
+            | "zstd"
+            | "unzstd"
+            | "zstdcat"
+            | "lz4"
+            | "gpg"
+            | "buffer"
+            | "mbuffer"
+    )
+}
+
 /// Names of variables that hold secrets.
 fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     ["KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL"].iter().any(|it| name.contains(it))
+}
+
+/// Where the shell would find the first of these programs.
+pub(crate) fn place_of(programs: &[Arg]) -> Flow {
+    let known = programs.iter().find(|it| !it.is_option()).filter(|it| it.is_known());
+    known.map_or_else(Flow::unknown, |it| {
+        let name = it.text();
+        Flow::known(if name.contains('/') { name } else { format!("/usr/bin/{name}") })
+    })
+}
+
+/// The name of the folder or file that `mktemp` makes.
+fn fresh(args: &[Arg]) -> Option<Flow> {
+    let options = Options::parse(args, Spec::new("p", &["suffix"]));
+    if options.has("u") || options.long("dry-run", 2) {
+        return None;
+    }
+    let template = options.operands.first().map(Arg::text).unwrap_or_default();
+    let folder = template.rsplit_once('/').map_or("/tmp", |(folder, _)| folder);
+    let folder = options.value("p", "tmpdir").map_or_else(|| folder.to_owned(), Arg::text);
+    Some(Flow::known(format!("{folder}/tmp.{FRESH}\n")))
 }
 
 /// The text a program prints; None if it isn't known.
@@ -256,6 +320,11 @@ fn evaluate(name: &str, args: &[Arg], input: &Flow) -> Option<Flow> {
             let arg = args.iter().find(|it| !it.is_option())?;
             return arg.is_known().then(|| Flow::known(format!("{}\n", arg.text())));
         }
+        "type" if args.first().is_some_and(|it| it.is("-P") || it.is("-p")) => {
+            return Some(place_of(args));
+        }
+        "which" => return Some(place_of(args)),
+        "mktemp" => return fresh(args),
         "seq" => {
             let numbers: Option<Vec<i64>> = args.iter().map(|it| it.marked.parse().ok()).collect();
             let (from, to) = match numbers?.as_slice() {

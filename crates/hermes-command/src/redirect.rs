@@ -144,7 +144,8 @@ impl Judge {
         if target.is_agent(&self.homes) || target.path.ends_with("/gateway.pid") {
             taint |= Taint::AGENT;
         }
-        Flow::tainted(taint)
+        let program = crate::links::is_program(&target.path).then(|| target.path.as_str().into());
+        Flow { program, ..Flow::tainted(taint) }
     }
 
     /// Writes what a command printed to the files of its redirects; what is left of it.

@@ -68,7 +68,7 @@ impl Judge {
             "cp" | "gcp" | "install" | "ginstall" | "ln" | "gln" | "rsync" | "scp" | "link" => {
                 self.copy(name, args, env);
             }
-            "dd" | "dcfldd" | "dc3dd" | "gdd" | "ddrescue" => self.dd(name, args, env),
+            "dd" | "dcfldd" | "dc3dd" | "gdd" | "ddrescue" => self.dd(name, args, env, io),
             "tee"
             | "sponge"
             | "truncate"

@@ -154,7 +154,10 @@ impl Judge {
                             let value = values.pop().unwrap_or_default();
                             env.set(
                                 &variable,
-                                Variable::text(Flow { text: value.marked, taint: value.taint }),
+                                Variable::text(Flow {
+                                    taint: value.taint,
+                                    ..Flow::known(value.marked)
+                                }),
                                 false,
                             );
                             inner.rounds = Some((variable, values, at));
@@ -170,7 +173,10 @@ impl Judge {
                     {
                         env.set(
                             variable,
-                            Variable::text(Flow { text: value.marked, taint: value.taint }),
+                            Variable::text(Flow {
+                                taint: value.taint,
+                                ..Flow::known(value.marked)
+                            }),
                             false,
                         );
                         frame.is_maybe = false;
@@ -378,7 +384,9 @@ impl Judge {
         if simple.words.is_empty() {
             for (name, value) in &set {
                 if !matches!(name.as_str(), "ENV" | "BASH_ENV" | "LD_PRELOAD" | "LD_AUDIT") {
-                    self.argv = vec![format!("{name}={}", value.shown())];
+                    let shown =
+                        if value.marked.len() > 4096 { "..".to_owned() } else { value.shown() };
+                    self.argv = vec![format!("{name}={shown}")];
                     self.check_variable(name, value, false, env);
                 }
             }

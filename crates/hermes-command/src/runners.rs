@@ -179,7 +179,7 @@ impl Judge {
 
     /// The text that the words make when a shell joins them.
     pub(crate) fn words_as_text(&mut self, words: &[Arg], env: &Env) -> Flow {
-        let mut flow = Flow { text: join(words), taint: Taint::NONE };
+        let mut flow = Flow::known(join(words));
         for word in words {
             flow.taint |= word.taint;
         }
@@ -189,7 +189,7 @@ impl Judge {
 
     /// A shell elsewhere: `home` and the directory are others.
     pub(crate) fn elsewhere(&mut self, words: &[Arg], env: &Env, stdin: &Flow) -> Flow {
-        let mut flow = Flow { text: join(words), taint: Taint::NONE };
+        let mut flow = Flow::known(join(words));
         for word in words {
             flow.taint |= word.taint & Taint::FETCHED | word.taint & Taint::DECODED;
         }

@@ -104,7 +104,7 @@ impl Judge {
         }
         match name {
             "eval" => {
-                let mut flow = Flow { text: join(args), taint: Taint::NONE };
+                let mut flow = Flow::known(join(args));
                 for arg in args {
                     flow.taint |= arg.taint;
                 }
@@ -369,7 +369,8 @@ impl Judge {
 
 /// A script that is a secret file is still a local script.
 pub(crate) fn without_secrets(flow: Flow) -> Flow {
-    Flow { text: flow.text, taint: (flow.taint & Taint::FETCHED) | (flow.taint & Taint::DECODED) }
+    let taint = (flow.taint & Taint::FETCHED) | (flow.taint & Taint::DECODED);
+    Flow { taint, ..flow }
 }
 
 /// `read` and `mapfile`: variables from what is piped.
@@ -425,7 +426,7 @@ fn read(name: &str, args: &[Arg], env: &mut Env, stdin: &Flow) {
             rest = after;
             env.set(
                 name,
-                Variable::text(Flow { text: word.to_owned(), taint: stdin.taint }),
+                Variable::text(Flow { taint: stdin.taint, ..Flow::known(word) }),
                 round > 0,
             );
         }

@@ -47,8 +47,10 @@ pub(crate) struct Source {
     pub(crate) text: String,
     extents: Vec<Extent>,
     documents: Vec<Document>,
-    /// Where the text was cut: an offset in it and the offset in the original.
+    /// Where the text was cut: an offset in it and the offset in what was read.
     cuts: Vec<(usize, usize)>,
+    /// Offsets, in what was read, in front of which a NUL was left out.
+    nuls: Vec<usize>,
     /// Whether something was left open at the end.
     pub(crate) is_unbalanced: bool,
     /// Whether a command or process is substituted.
@@ -66,6 +68,13 @@ impl Source {
     }
 
     fn scan(text: &str, kind: Option<Nest>) -> Self {
+        // A shell leaves them out, wherever they are.
+        let nuls: Vec<usize> = memchr::memchr_iter(0, text.as_bytes())
+            .enumerate()
+            .map(|(before, at)| at - before)
+            .collect();
+        let without = (!nuls.is_empty()).then(|| text.replace('\0', ""));
+        let text = without.as_deref().unwrap_or(text);
         let mut scan = Scan {
             bytes: text.as_bytes(),
             at: 0,
@@ -75,6 +84,7 @@ impl Source {
             waiting: Vec::new(),
         };
         scan.run(text);
+        scan.out.nuls = nuls;
         scan.out
     }
 
@@ -100,7 +110,8 @@ impl Source {
         let map = |at: usize| {
             let after = self.cuts.partition_point(|(cut, _)| *cut <= at);
             let cut = after.checked_sub(1).and_then(|index| self.cuts.get(index));
-            cut.map_or(at, |(cut, original)| at - cut + original)
+            let at = cut.map_or(at, |(cut, original)| at - cut + original);
+            at + self.nuls.partition_point(|nul| *nul <= at)
         };
         map(range.start)
             ..map(range.end.saturating_sub(1).max(range.start)) + usize::from(!range.is_empty())
@@ -200,10 +211,6 @@ impl Scan<'_> {
     fn run(&mut self, text: &str) {
         while let Some(byte) = self.peek(0) {
             let Some(mode) = self.stack.last() else { break };
-            if byte == 0 {
-                self.skip(text, 1);
-                continue;
-            }
             if byte == b'\\' {
                 match self.peek(1) {
                     Some(b'\n') => self.skip(text, 2),

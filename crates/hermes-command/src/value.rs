@@ -4,9 +4,12 @@
 //! use area. Other such characters tell a quoted `*` from one that matches files.
 
 use std::ops::{BitAnd, BitOr, BitOrAssign};
+use std::rc::Rc;
 
 /// A part that can't be known.
 pub(crate) const HOLE: char = '\u{F8FF}';
+/// The part of a name that `mktemp` makes up.
+pub(crate) const FRESH: char = '\u{F8F7}';
 /// A quoted `*`, `?` and `[`.
 const QUOTED: [(char, char); 3] = [('*', '\u{F8F0}'), ('?', '\u{F8F1}'), ('[', '\u{F8F2}')];
 /// `{`, `,` and `}` that may be a list.
@@ -101,6 +104,8 @@ const MOST: usize = 64 * 1024;
 pub(crate) struct Flow {
     pub(crate) text: String,
     pub(crate) taint: Taint,
+    /// The program whose file it is a copy of.
+    pub(crate) program: Option<Rc<str>>,
 }
 
 impl Flow {
@@ -109,11 +114,11 @@ impl Flow {
     }
 
     pub(crate) fn tainted(taint: Taint) -> Self {
-        Self { text: HOLE.to_string(), taint }
+        Self { text: HOLE.to_string(), taint, program: None }
     }
 
     pub(crate) fn known(text: impl Into<String>) -> Self {
-        Self { text: text.into(), taint: Taint::NONE }
+        Self { text: text.into(), taint: Taint::NONE, program: None }
     }
 
     pub(crate) fn is_known(&self) -> bool {
@@ -123,6 +128,7 @@ impl Flow {
     /// Another text after this one.
     pub(crate) fn push(&mut self, other: &Self) {
         self.taint |= other.taint;
+        self.program = if self.text.is_empty() { other.program.clone() } else { None };
         if self.text.len() + other.text.len() > MOST {
             if !self.text.ends_with(HOLE) {
                 self.text.push(HOLE);
@@ -179,7 +185,7 @@ impl Arg {
         if self.marked.is_ascii() {
             return self.marked.clone();
         }
-        plain(&self.marked).replace(HOLE, "$?")
+        plain(&self.marked).replace(HOLE, "$?").replace(FRESH, "XXXXXX")
     }
 
     pub(crate) fn is(&self, text: &str) -> bool {
@@ -195,7 +201,7 @@ impl Arg {
     }
 
     pub(crate) fn flow(&self) -> Flow {
-        Flow { text: self.text(), taint: self.taint }
+        Flow { text: self.text(), taint: self.taint, program: None }
     }
 
     /// The same argument with another text.

@@ -288,7 +288,7 @@ impl Judge {
             "command" => {
                 let options = Options::parse(args, Spec::stopping("", &[]));
                 if options.has("vV") {
-                    Inner::Done(Flow::unknown())
+                    Inner::Done(crate::print::place_of(&options.operands))
                 } else {
                     Inner::Argv(options.operands)
                 }

@@ -2,7 +2,7 @@
 
 use super::Language;
 use super::code::{code, literals};
-use super::expression::{Call, Scan, constants, expand_home};
+use super::expression::{Call, Scan, expand_home};
 use super::tables::{COPIES, FILES, TREES, TREES_IF, WRITES, is_run};
 use crate::Category;
 use crate::env::Env;
@@ -10,6 +10,9 @@ use crate::judge::Judge;
 use crate::path::{Loss, resolve_text};
 use crate::value::{Arg, Flow, HOLE};
 use crate::wrap::quote;
+
+/// Most values that a call is judged with.
+const MOST_CHOICES: usize = 8;
 
 impl Judge {
     /// Judges a program.
@@ -46,13 +49,7 @@ impl Judge {
         };
         let pieces = literals(&uncommented, hash);
         let bare = code(&uncommented, if hash { "#" } else { "\u{0}" });
-        let scan = Scan {
-            language,
-            names: constants(&pieces, env),
-            bare: &bare,
-            pieces: &pieces,
-            arguments,
-        };
+        let scan = Scan::new(language, &bare, &pieces, arguments, env);
         self.forks(&scan);
         self.other_languages(language, program, env);
         self.remote(&scan, env);
@@ -60,75 +57,93 @@ impl Judge {
         self.walks(&scan, env);
     }
 
-    /// Each call with what it is given.
+    /// Each call with what it is given, once for each value that its arguments may have.
     fn calls(&mut self, scan: &Scan<'_>, env: &mut Env) {
-        for call in scan.found() {
-            let name = call.name.as_str();
-            let last = name.rsplit(['.', ':']).next().unwrap_or(name);
-            let is = |list: &[&str]| list.contains(&name) || list.contains(&last);
-            let is_recursive = call.code.to_ascii_lowercase().contains("recursive");
-            if is(&TREES)
-                || (is(&TREES_IF) && is_recursive)
-                || name == "FileUtils.rm_rf"
-                || name == "FileUtils.rm_r"
-            {
-                let targets = call.targets(scan, env);
-                let targets = if targets.is_empty() { vec![HOLE.to_string()] } else { targets };
-                for target in targets.iter().take(8) {
-                    self.judge_tree(&Arg::new(target), env, "program_delete");
+        for mut call in scan.found() {
+            scan.at.set(call.at);
+            if let Some(name) = scan.own_name(&call, env) {
+                if call.names_another() {
+                    call.drop_first();
                 }
-                continue;
+                call.name = name;
             }
-            if is_run(scan.language, name, last, scan.bare) {
-                self.spawned(scan, &call, env);
-                continue;
-            }
-            if FILES.contains(&name)
-                || (matches!(last, "unlink" | "unlinkSync" | "rmSync" | "remove" | "delete")
-                    && (FILES.contains(&last)
-                        || matches!(
-                            scan.language,
-                            Language::JavaScript
-                                | Language::Perl
-                                | Language::Php
-                                | Language::Python
-                        )))
-            {
-                for target in
-                    call.targets(scan, env).iter().filter(|it| it.as_str() != HOLE.to_string())
-                {
-                    self.judge_removal(&Arg::new(target), env);
+            for choice in 0..MOST_CHOICES {
+                scan.choice.set(choice);
+                scan.has_choices.set(false);
+                self.one_call(scan, &call, env);
+                if !scan.has_choices.get() {
+                    break;
                 }
-                continue;
             }
-            if WRITES.contains(&name) || WRITES.contains(&last) {
-                if let Some(target) = call.targets(scan, env).first() {
-                    self.judge_write(&Arg::new(target), env);
-                }
-                continue;
-            }
-            if COPIES.contains(&name)
-                || (COPIES.contains(&last) && last.len() > 5 && last != "rename")
-            {
-                let targets = call.targets(scan, env);
-                if let Some(target) = targets.get(1) {
-                    self.judge_write(&Arg::new(target), env);
-                }
-                if matches!(last, "move" | "rename" | "renameSync" | "replace" | "mv")
-                    && let Some(source) = targets.first()
-                    && resolve_text(source, env).loss(env, &self.homes) == Loss::All
-                {
-                    self.find(
-                        "move_protected",
-                        Category::RecursiveDelete,
-                        true,
-                        "Moves a folder of the system away, which is as bad as deleting it.",
-                    );
-                }
-                continue;
-            }
-            self.other_call(scan, &call, name, last, env);
+            scan.choice.set(0);
         }
+    }
+
+    fn one_call(&mut self, scan: &Scan<'_>, call: &Call, env: &mut Env) {
+        let name = call.name.as_str();
+        let last = name.rsplit(['.', ':']).next().unwrap_or(name);
+        if call.is_of_another(scan) {
+            return;
+        }
+        let is = |list: &[&str]| list.contains(&name) || list.contains(&last);
+        let is_recursive = call.code.to_ascii_lowercase().contains("recursive");
+        if is(&TREES)
+            || (is(&TREES_IF) && is_recursive)
+            || name == "FileUtils.rm_rf"
+            || name == "FileUtils.rm_r"
+        {
+            let targets = call.targets(scan, env);
+            let targets = if targets.is_empty() { vec![HOLE.to_string()] } else { targets };
+            for target in targets.iter().take(8) {
+                self.judge_tree(&Arg::new(target), env, "program_delete");
+            }
+            return;
+        }
+        if is_run(scan.language, name, last, scan.bare) {
+            self.spawned(scan, call, env);
+            return;
+        }
+        if FILES.contains(&name)
+            || (matches!(last, "unlink" | "unlinkSync" | "rmSync" | "remove" | "delete")
+                && (FILES.contains(&last)
+                    || matches!(
+                        scan.language,
+                        Language::JavaScript | Language::Perl | Language::Php | Language::Python
+                    )))
+        {
+            for target in
+                call.targets(scan, env).iter().filter(|it| it.as_str() != HOLE.to_string())
+            {
+                self.judge_removal(&Arg::new(target), env);
+            }
+            return;
+        }
+        if WRITES.contains(&name) || WRITES.contains(&last) {
+            if let Some(target) = call.targets(scan, env).first() {
+                self.judge_write(&Arg::new(target), env);
+            }
+            return;
+        }
+        if COPIES.contains(&name) || (COPIES.contains(&last) && last.len() > 5 && last != "rename")
+        {
+            let targets = call.targets(scan, env);
+            if let Some(target) = targets.get(1) {
+                self.judge_write(&Arg::new(target), env);
+            }
+            if matches!(last, "move" | "rename" | "renameSync" | "replace" | "mv")
+                && let Some(source) = targets.first()
+                && resolve_text(source, env).loss(env, &self.homes) == Loss::All
+            {
+                self.find(
+                    "move_protected",
+                    Category::RecursiveDelete,
+                    true,
+                    "Moves a folder of the system away, which is as bad as deleting it.",
+                );
+            }
+            return;
+        }
+        self.other_call(scan, call, name, last, env);
     }
 
     fn other_call(&mut self, scan: &Scan<'_>, call: &Call, name: &str, last: &str, env: &mut Env) {
@@ -150,6 +165,19 @@ impl Judge {
                         };
                         self.judge_write(&Arg::new(&target), env);
                     }
+                    (None, Language::Perl)
+                        if values.iter().any(|it| matches!(it.as_str(), "-|" | "|-")) =>
+                    {
+                        let words =
+                            values.iter().skip_while(|it| !matches!(it.as_str(), "-|" | "|-"));
+                        let words: Vec<Arg> = words.skip(1).map(|it| Arg::new(it)).collect();
+                        let script = match words.as_slice() {
+                            [script] => script.marked.clone(),
+                            words => quote(words),
+                        };
+                        let mut inner = env.clone();
+                        self.payload(&script, &mut inner, Flow::unknown());
+                    }
                     (None, Language::Perl) => {
                         for value in &values {
                             if let Some(target) = value.strip_prefix('>') {
@@ -166,6 +194,21 @@ impl Judge {
                         }
                     }
                     _ => {}
+                }
+            }
+            "eval" | "exec" | "Function" | "assert" | "instance_eval" | "class_eval"
+            | "loadstring" | "runInThisContext" | "runInNewContext" | "create_function" => {
+                let program = call.values(scan, env).pop().filter(|it| !it.contains(HOLE));
+                if let Some(program) = program.filter(|_| self.opens_program()) {
+                    self.program_text(scan.language, &program, &[], env);
+                    self.closes_program();
+                }
+            }
+            // `"..".execute()`
+            "execute" if scan.language == Language::Other && call.code.trim().is_empty() => {
+                if let Some(script) = call.subject(scan, env) {
+                    let mut inner = env.clone();
+                    self.payload(&script, &mut inner, Flow::unknown());
                 }
             }
             "write_text" | "write_bytes" => {
@@ -224,11 +267,17 @@ impl Judge {
     fn spawned(&mut self, scan: &Scan<'_>, call: &Call, env: &mut Env) {
         let shown = self.argv.clone();
         let mut inner = env.clone();
-        let values = call.values(scan, env);
-        let is_list = call.code.trim_start().starts_with(['[', '('])
+        let mut values = call.values(scan, env);
+        if call.name.starts_with("os.spawn") && !values.is_empty() {
+            // How it is waited for.
+            values.remove(0);
+        }
+        let is_list = call.has_list(scan, env)
+            || call.code.trim_start().starts_with(['[', '('])
             || matches!(
                 call.name.rsplit('.').next().unwrap_or_default(),
-                "execFile"
+                "cmd"
+                    | "execFile"
                     | "execFileSync"
                     | "spawn"
                     | "spawnSync"
@@ -265,8 +314,9 @@ impl Judge {
         if is_list && values.len() > 1 {
             let name = call.name.rsplit('.').next().unwrap_or_default();
             // `execvp("rm", ["rm", ..])` names the program twice.
-            let repeats = name.starts_with("exec")
-                && name.len() <= 7
+            let repeats = name.starts_with("exec") && name.len() <= 7
+                || name.starts_with("spawn") && call.name.starts_with("os.");
+            let repeats = repeats
                 && values
                     .get(1)
                     .is_some_and(|it| it.rsplit('/').next() == first.rsplit('/').next());

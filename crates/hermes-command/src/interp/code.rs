@@ -170,13 +170,22 @@ pub(super) fn closing(bytes: &[u8], at: usize) -> usize {
 
 /// Arguments at the outer level; a list gives its items.
 pub(super) fn arguments(code: &str) -> Vec<&str> {
+    split(code, ['(', '{'], [')', '}'])
+}
+
+/// Arguments at the outer level, with lists in one piece.
+pub(super) fn whole_arguments(code: &str) -> Vec<&str> {
+    split(code, ['(', '{', '['], [')', '}', ']'])
+}
+
+fn split<const N: usize>(code: &str, open: [char; N], close: [char; N]) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut depth = 0_i32;
     let mut start = 0;
     for (at, c) in code.char_indices() {
         match c {
-            '(' | '{' => depth += 1,
-            ')' | '}' => depth -= 1,
+            _ if open.contains(&c) => depth += 1,
+            _ if close.contains(&c) => depth -= 1,
             ',' if depth <= 0 => {
                 parts.push(code.get(start..at).unwrap_or_default());
                 start = at + 1;

@@ -2,25 +2,49 @@
 
 use super::Language;
 use super::code::Piece;
-use super::code::{arguments, closing, split_marks};
+use super::code::{arguments, closing, split_marks, whole_arguments};
+use super::constant::Reader;
+use super::learn::Names;
+use super::values::Value;
 use crate::env::Env;
 use crate::expand::{Escapes, unescape};
 use crate::value::HOLE;
+use std::cell::Cell;
 use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Longest text that values are put into, in bytes.
+const MOST_TEXT: usize = 32 * 1024;
 
 /// A program and what is known of it.
 pub(super) struct Scan<'a> {
     pub(super) language: Language,
+    /// Names that are set to one text.
     pub(super) names: HashMap<String, String>,
     pub(super) bare: &'a str,
     pub(super) pieces: &'a [Piece],
     pub(super) arguments: &'a [String],
+    /// The program with a mark for each text.
+    pub(super) flat: Rc<String>,
+    pub(super) known: Names,
+    /// Where in `flat` something is read, which decides what names stand for.
+    pub(super) at: Cell<usize>,
+    /// Which of the values is taken that a name may stand for there.
+    pub(super) choice: Cell<usize>,
+    /// Whether there was a further one.
+    pub(super) has_choices: Cell<bool>,
 }
 
 /// A call: its name, the code of its arguments with texts replaced, and where its texts are.
 pub(super) struct Call {
     pub(super) name: String,
-    /// The code in the parentheses; `""` stands for each text.
+    /// Where it starts.
+    pub(super) at: usize,
+    /// Whether it is called on something that isn't just a name.
+    pub(super) is_method: bool,
+    /// The code in the parentheses with the marks that the program has.
+    flat: String,
+    /// The code in the parentheses; a mark without a number stands for each text.
     pub(super) code: String,
     /// The texts in it, by their place among all.
     pub(super) texts: Vec<usize>,
@@ -29,26 +53,55 @@ pub(super) struct Call {
     pub(super) before: String,
 }
 
-impl Scan<'_> {
+/// The program as one code with a mark for each text.
+fn flattened(language: Language, pieces: &[Piece]) -> String {
+    let mut flat = String::new();
+    let add = |flat: &mut String, code: &str| {
+        // What looks like a mark is none.
+        flat.extend(code.chars().filter(|it| !matches!(it, '\u{1}' | '\u{2}')));
+    };
+    for (index, piece) in pieces.iter().enumerate() {
+        add(&mut flat, &piece.before);
+        if piece.quote == '`' && !matches!(language, Language::JavaScript | Language::Python) {
+            flat.push_str(&format!(" system(\u{1}{index}\u{2})"));
+        } else if piece.quote != ' ' {
+            flat.push_str(&format!("\u{1}{index}\u{2}"));
+        }
+    }
+    if let Some(last) = pieces.last() {
+        add(&mut flat, &last.rest);
+    }
+    flat
+}
+
+impl<'a> Scan<'a> {
+    pub(super) fn new(
+        language: Language,
+        bare: &'a str,
+        pieces: &'a [Piece],
+        arguments: &'a [String],
+        env: &Env,
+    ) -> Self {
+        let mut scan = Self {
+            language,
+            names: constants(pieces, env),
+            bare,
+            pieces,
+            arguments,
+            flat: Rc::new(flattened(language, pieces)),
+            known: Names::default(),
+            at: Cell::new(0),
+            choice: Cell::new(0),
+            has_choices: Cell::new(false),
+        };
+        scan.learn(env);
+        scan
+    }
+
     /// Calls in the order of the program.
     pub(super) fn found(&self) -> Vec<Call> {
         let mut calls = Vec::new();
-        // One string with a mark for each text.
-        let mut flat = String::new();
-        for (index, piece) in self.pieces.iter().enumerate() {
-            flat.push_str(&piece.before);
-            if piece.quote == '`'
-                && !matches!(self.language, Language::JavaScript | Language::Python)
-            {
-                flat.push_str(" system(");
-                flat.push_str(&format!("\u{1}{index}\u{2})"));
-            } else if piece.quote != ' ' {
-                flat.push_str(&format!("\u{1}{index}\u{2}"));
-            }
-        }
-        if let Some(last) = self.pieces.last() {
-            flat.push_str(&last.rest);
-        }
+        let flat = self.flat.as_str();
         let bytes = flat.as_bytes();
         let is_name = |byte: u8| {
             byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'!' | b'?' | b'>')
@@ -108,6 +161,7 @@ impl Scan<'_> {
                     name.rsplit(['.', ':']).next().unwrap_or_default(),
                     "system"
                         | "exec"
+                        | "eval"
                         | "unlink"
                         | "rmtree"
                         | "remove_tree"
@@ -142,7 +196,18 @@ impl Scan<'_> {
             if !(name.is_empty() || (code.is_empty() && texts.is_empty() && before.is_empty())) {
                 let tail: String =
                     before.chars().rev().take(120).collect::<Vec<_>>().into_iter().rev().collect();
-                calls.push(Call { name, code, texts, previous, before: tail });
+                let is_method = flat.get(start..end).is_some_and(|it| it.starts_with(['.', '>']));
+                let flat = inner.to_owned();
+                calls.push(Call {
+                    name,
+                    at: start,
+                    is_method,
+                    flat,
+                    code,
+                    texts,
+                    previous,
+                    before: tail,
+                });
             }
             at += 1;
         }
@@ -159,16 +224,16 @@ impl Scan<'_> {
             if is_raw { piece.text.clone() } else { unescape(&piece.text, Escapes::Ansi) };
         let is_format = piece.before.ends_with(['f', 'F']) && self.language == Language::Python;
         if is_format {
-            text = holes(&text, "{", '}');
+            text = self.put_in(&text, "{", '}');
         } else if self.language == Language::Ruby && piece.quote != '\'' {
-            text = holes(&text, "#{", '}');
+            text = self.put_in(&text, "#{", '}');
         } else if self.language == Language::JavaScript && piece.quote == '`' {
-            text = holes(&text, "${", '}');
+            text = self.put_in(&text, "${", '}');
         } else if matches!(self.language, Language::Perl | Language::Php) && piece.quote != '\'' {
             text = text
                 .replace("$ENV{HOME}", env.home().unwrap_or("~"))
                 .replace("$ENV{'HOME'}", env.home().unwrap_or("~"));
-            text = variables(&text, &self.names);
+            text = self.variables(&text);
         }
         text
     }
@@ -292,9 +357,9 @@ impl Scan<'_> {
                         | "if"
                         | "as"
                 ) => {}
-                _ if self.names.contains_key(word) || self.names.contains_key(last) => {
-                    let value = self.names.get(word).or_else(|| self.names.get(last));
-                    out.push_str(value.map_or("", String::as_str));
+                _ if self.constant(word).or_else(|| self.constant(last)).is_some() => {
+                    let value = self.constant(word).or_else(|| self.constant(last));
+                    out.push_str(&value.unwrap_or_default());
                 }
                 "true" | "True" | "false" | "False" | "None" | "null" => {}
                 _ if word.chars().all(|c| c.is_ascii_digit() || c == '.') => {}
@@ -321,34 +386,130 @@ impl Scan<'_> {
     }
 }
 
+/// The value of an argument that names the program to run, or its arguments.
+fn program_argument(code: &str) -> Option<&str> {
+    let code = code.trim_start().trim_start_matches('{').trim_start();
+    ["args", "command", "cmd"]
+        .iter()
+        .find_map(|it| code.strip_prefix(it)?.trim_start().strip_prefix(['=', ':']))
+}
+
 impl Call {
+    /// The name without what is in front of it.
+    pub(super) fn last(&self) -> &str {
+        self.name.rsplit(['.', ':']).next().unwrap_or(&self.name)
+    }
+
+    /// Whether its first argument names what is called.
+    pub(super) fn names_another(&self) -> bool {
+        matches!(
+            self.last(),
+            "send" | "public_send" | "__send__" | "call_user_func" | "call_user_func_array"
+        )
+    }
+
+    /// Leaves the first argument out.
+    pub(super) fn drop_first(&mut self) {
+        let first = whole_arguments(&self.code).first().map_or(0, |it| it.len());
+        let texts = self.code.get(..first).unwrap_or_default().matches('\u{1}').count();
+        self.texts.drain(..texts.min(self.texts.len()));
+        self.code = self.code.get(first + 1..).unwrap_or_default().to_owned();
+        let first = whole_arguments(&self.flat).first().map_or(0, |it| it.len());
+        self.flat = self.flat.get(first + 1..).unwrap_or_default().to_owned();
+    }
+
+    /// Whether it is a method that has its name in common with one that does harm: of a pattern,
+    /// a list or a map.
+    pub(super) fn is_of_another(&self, scan: &Scan<'_>) -> bool {
+        let (receiver, last) = self.name.rsplit_once('.').unwrap_or(("", &self.name));
+        let module = self.previous.map(|index| scan.pieces.get(index).map(|it| it.text.as_str()));
+        let is_of_module = self.before.trim_end().ends_with(')')
+            && module.flatten().is_some_and(|it| {
+                ["child_process", "fs", "os", "shutil", "del", "rimraf"]
+                    .iter()
+                    .any(|name| it.contains(name))
+            });
+        match (scan.language, last) {
+            (Language::JavaScript, "exec") => self.is_method && !is_of_module,
+            (Language::JavaScript, "delete" | "remove") => {
+                (self.is_method && !is_of_module)
+                    || !(receiver.is_empty()
+                        || ["fs", "fse", "Deno"].iter().any(|it| receiver.contains(it)))
+            }
+            (Language::Python, "remove" | "delete") => {
+                !(receiver.is_empty() || receiver.ends_with("os")) || self.is_method
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the first argument is a list.
+    pub(super) fn has_list(&self, scan: &Scan<'_>, env: &Env) -> bool {
+        let first = whole_arguments(&self.flat).first().copied().unwrap_or_default();
+        let first = program_argument(first).unwrap_or(first);
+        matches!(Reader::new(scan, env, first, 0).expression(), Some(Value::List(_)))
+    }
+
     /// The value of each argument, lists taken apart.
     pub(super) fn values(&self, scan: &Scan<'_>, env: &Env) -> Vec<String> {
         let mut texts = self.texts.iter();
         let mut values = Vec::new();
-        for part in arguments(&self.code) {
-            // Keyword arguments and options.
-            let trimmed = part.trim().trim_start_matches(['[', '(']);
-            let is_keyword = trimmed.split_once(['=', ':']).is_some_and(|(name, value)| {
-                !name.trim().is_empty()
-                    && name
-                        .trim()
-                        .chars()
-                        .all(|c| c.is_alphanumeric() || c == '_' || c == ' ' || c == '{')
-                    && !name.starts_with('\u{1}')
-                    && !value.starts_with([':', '='])
-            });
-            let is_options = trimmed.starts_with('{');
-            if is_keyword || is_options {
-                for _ in 0..part.matches('\u{1}').count() {
-                    texts.next();
-                }
-                continue;
+        let parts = whole_arguments(&self.code).into_iter().zip(whole_arguments(&self.flat));
+        for (part, flat) in parts {
+            let known = match Reader::new(scan, env, flat, 0).whole() {
+                Some(known @ (Value::Text(_) | Value::List(_))) => known.texts(),
+                _ => Vec::new(),
+            };
+            let mut rest = texts.clone();
+            let mut read = Vec::new();
+            for part in arguments(part) {
+                self.value(part, flat, scan, &mut rest, env, &mut read);
             }
-            values.push(scan.evaluate(part, &mut texts, env));
+            texts = rest;
+            let is_better = known.iter().any(|it| it.contains(HOLE))
+                && !read.iter().any(|it| it.contains(HOLE));
+            if known.is_empty() || is_better {
+                values.extend(read);
+            } else {
+                values.extend(known.iter().map(|it| expand_home(it, env)));
+            }
         }
         values.retain(|it| !it.is_empty());
         values
+    }
+
+    /// One argument, by its letters.
+    fn value(
+        &self,
+        part: &str,
+        flat: &str,
+        scan: &Scan<'_>,
+        texts: &mut std::slice::Iter<'_, usize>,
+        env: &Env,
+        values: &mut Vec<String>,
+    ) {
+        // Keyword arguments and options.
+        let trimmed = part.trim().trim_start_matches(['[', '(']);
+        let is_keyword = trimmed.split_once(['=', ':']).is_some_and(|(name, value)| {
+            !name.trim().is_empty()
+                && name
+                    .trim()
+                    .chars()
+                    .all(|c| c.is_alphanumeric() || c == '_' || c == ' ' || c == '{')
+                && !name.starts_with('\u{1}')
+                && !value.starts_with([':', '='])
+        });
+        let is_options = trimmed.starts_with('{');
+        if !(is_keyword || is_options) {
+            values.push(scan.evaluate(part, texts, env));
+            return;
+        }
+        for _ in 0..part.matches('\u{1}').count() {
+            texts.next();
+        }
+        let program = program_argument(flat);
+        let value = program.and_then(|it| Reader::new(scan, env, it, 0).expression());
+        values.extend(value.iter().flat_map(Value::texts));
     }
 
     /// The paths that the call is given.
@@ -369,7 +530,7 @@ impl Call {
             || self.before.ends_with('\u{2}');
         if !chained {
             let variable = self.name.rsplit_once('.').map(|(variable, _)| variable)?;
-            return scan.names.get(variable).cloned();
+            return scan.constant(variable);
         }
         let expression = self.before.rsplit([';', '\n', '=', ',']).next().unwrap_or_default();
         if expression.contains(".home()") && !expression.contains('\u{1}') {
@@ -414,35 +575,66 @@ pub(super) fn expand_home(text: &str, env: &Env) -> String {
     }
 }
 
-/// Parts that are put in, as holes.
-pub(super) fn holes(text: &str, open: &str, close: char) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once(open) {
-        out.push_str(before);
-        out.push(HOLE);
-        rest = after.split_once(close).map_or("", |(_, rest)| rest);
-    }
-    out.push_str(rest);
-    out
-}
-
-/// `$name` in a text, by what is known.
-pub(super) fn variables(text: &str, names: &HashMap<String, String>) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('$') {
-        out.push_str(before);
-        let length =
-            after.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(after.len());
-        let name = after.get(..length).unwrap_or_default();
-        match names.get(&format!("${name}")) {
-            Some(value) => out.push_str(value),
-            None if name.is_empty() => out.push('$'),
-            None => out.push(HOLE),
+impl Scan<'_> {
+    /// The name of what is called, where the program gives it another one.
+    pub(super) fn own_name(&self, call: &Call, env: &Env) -> Option<String> {
+        let name = call.name.as_str();
+        if call.names_another()
+            && let Some(first) = whole_arguments(&call.flat).first()
+            && let Some(Value::Text(method)) = Reader::new(self, env, first, 0).whole()
+        {
+            return Some(method);
         }
-        rest = after.get(length..).unwrap_or_default();
+        if matches!(self.language, Language::Php | Language::Perl) {
+            let before = self.flat.get(..call.at).unwrap_or_default();
+            return before.ends_with('$').then(|| self.constant(&format!("${name}"))).flatten();
+        }
+        if let Some(Value::Name(own)) = self.lookup(name) {
+            return Some(own);
+        }
+        let (first, rest) = name.split_once('.')?;
+        match self.lookup(first) {
+            Some(Value::Name(own)) => Some(format!("{own}.{rest}")),
+            _ => None,
+        }
     }
-    out.push_str(rest);
-    out
+
+    /// A text with parts that are put into it, as far as they are known.
+    fn put_in(&self, text: &str, open: &str, close: char) -> String {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once(open) {
+            out.push_str(before);
+            let (inner, after) = after.split_once(close).unwrap_or((after, ""));
+            let name = inner.split(['!', ':']).next().unwrap_or_default().trim();
+            match self.constant(name) {
+                Some(value) if out.len() + value.len() < MOST_TEXT => out.push_str(&value),
+                _ => out.push(HOLE),
+            }
+            rest = after;
+        }
+        out.push_str(rest);
+        out
+    }
+
+    /// `$name` in a text, by what is known.
+    fn variables(&self, text: &str) -> String {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('$') {
+            out.push_str(before);
+            let braced = after.strip_prefix('{').and_then(|it| it.split_once('}'));
+            let length =
+                after.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(after.len());
+            let (name, after) = braced.unwrap_or_else(|| after.split_at(length));
+            match self.constant(&format!("${name}")) {
+                Some(value) if out.len() + value.len() < MOST_TEXT => out.push_str(&value),
+                None if name.is_empty() => out.push('$'),
+                _ => out.push(HOLE),
+            }
+            rest = after;
+        }
+        out.push_str(rest);
+        out
+    }
 }

@@ -52,23 +52,37 @@ impl Judge {
         let texts = |list: &[&str]| {
             scan.pieces.iter().any(|piece| list.iter().any(|it| piece.text.contains(it)))
         };
-        let evaluates = has(&[
+        // A function by itself: `json.load(` and `re.compile(` run nothing.
+        let has_function = |list: &[&str]| {
+            list.iter().any(|it| {
+                bare.match_indices(it).any(|(at, _)| {
+                    let before = bare.get(..at).unwrap_or_default();
+                    !before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.'))
+                        || before.ends_with("builtins.")
+                })
+            })
+        };
+        let functions = [
             "exec(",
             "eval(",
-            "eval ",
             "compile(",
             "Function(",
             "loadstring(",
             "load(",
-            "instance_eval",
-            "class_eval",
-            "runInThisContext",
-            "runInNewContext",
-            "vm.",
-            "create_function",
             "assert(",
             "exec (",
-        ]);
+        ];
+        let evaluates = has_function(&functions)
+            || has(&[
+                "eval ",
+                "(eval)",
+                "instance_eval",
+                "class_eval",
+                "runInThisContext",
+                "runInNewContext",
+                "vm.",
+                "create_function",
+            ]);
         let runs = has(&[
             "os.system(",
             "subprocess.",

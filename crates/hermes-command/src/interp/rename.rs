@@ -15,6 +15,8 @@ static ATTRIBUTE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"getattr\(\s*([\w.]+)\s*,\s*["'](\w+)["']\s*\)"#).ok());
 static MEMBER: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"\)\[["'](\w+)["']\]\("#).ok());
+static LISTED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"(?:\bvars\((\w+)\)|(\w+)\.__dict__)\[["'](\w+)["']\]"#).ok());
 static IMPORTED: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"__import__\(\s*["'](\w+)["']\s*\)"#).ok());
 static NAMED: LazyLock<Option<Regex>> =
@@ -31,6 +33,10 @@ pub(super) fn renamed(program: &str) -> String {
         text = replaced(&JOINED, &text, "${1}${2}${3}${1}");
         text = replaced(&IMPORTED, &text, "${1}");
         text = replaced(&ATTRIBUTE, &text, "${1}.${2}");
+    }
+    if text.contains("vars(") || text.contains("__dict__") {
+        text = replaced(&JOINED, &text, "${1}${2}${3}${1}");
+        text = replaced(&LISTED, &text, "${1}${2}.${3}");
     }
     if text.contains("\"]") || text.contains("']") {
         if text.contains("require(") {

@@ -68,7 +68,9 @@ pub(super) const FILES: [&str; 18] = [
 ];
 
 /// Calls that run a program.
-pub(super) const RUNS: [&str; 58] = [
+pub(super) const RUNS: [&str; 60] = [
+    "System.cmd",
+    "System.shell",
     "os.system",
     "os.popen",
     "subprocess.run",

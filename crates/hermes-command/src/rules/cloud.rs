@@ -34,6 +34,7 @@ impl Judge {
         let has = |wanted: &[&str]| texts.iter().any(|it| wanted.contains(it));
         let why = "Deletes resources in a cloud.";
         let deletes = match name {
+            "terraform" | "tofu" | "terragrunt" | "terraform1" if has(&["-help", "-h"]) => false,
             "terraform" | "tofu" | "terragrunt" | "terraform1" => {
                 let verb = words
                     .iter()

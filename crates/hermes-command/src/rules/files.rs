@@ -5,7 +5,8 @@ use crate::env::Env;
 use crate::judge::{Judge, Via};
 use crate::options::{Options, Spec};
 use crate::path::{Device, Guarded, Loss, Target, resolve};
-use crate::value::{Arg, Flow, HOLE, Taint};
+use crate::value::{Arg, FRESH, Flow, HOLE, Taint};
+use crate::wrap::Io;
 
 impl Judge {
     /// A file that something writes to.
@@ -93,6 +94,9 @@ impl Judge {
         if path.covers || target.marked.ends_with('/') {
             path = self.linked(&path, env).unwrap_or(path);
         }
+        if self.is_fresh(&path, env) {
+            return;
+        }
         let loss = path.loss(env, &self.homes);
         let is_agent = path.is_agent(&self.homes);
         if loss == Loss::Some && !is_agent && self.has_found(rule) {
@@ -129,6 +133,12 @@ impl Judge {
                 format!("Deletes {shown} with everything in it."),
             ),
         }
+    }
+
+    /// Whether it lies in a folder that the text has made for itself, with nothing in it that was
+    /// there before.
+    pub(crate) fn is_fresh(&self, path: &Target, env: &Env) -> bool {
+        self.keeps_fresh && path.path.contains(FRESH) && self.linked(path, env).is_none()
     }
 
     /// `rm`, `unlink`, `shred` and their like.
@@ -226,6 +236,7 @@ impl Judge {
         let (sources, target) = split_target(&options);
         if let Some(target) = &target {
             let path = resolve(target, env);
+            self.keeps_fresh &= !path.path.contains(FRESH);
             if path.path == "/dev/null" {
                 self.find(
                     "move_to_null",
@@ -394,7 +405,10 @@ impl Judge {
             _ => Flow::unknown(),
         };
         let path = resolve(&target, env);
-        if flow.is_known() || flow.taint.has(Taint::FETCHED | Taint::DECODED) {
+        if flow.is_known()
+            || flow.program.is_some()
+            || flow.taint.has(Taint::FETCHED | Taint::DECODED)
+        {
             env.write(&path.path, &flow, false);
         }
     }
@@ -433,14 +447,14 @@ impl Judge {
         }
     }
 
-    pub(super) fn dd(&mut self, name: &str, args: &[Arg], env: &mut Env) {
+    pub(super) fn dd(&mut self, name: &str, args: &[Arg], env: &mut Env, io: &Io) {
         if name == "ddrescue" {
             if let Some(target) = Options::parse(args, Spec::new("bcimoKsr", &[])).operands.get(1) {
                 self.judge_write(target, env);
             }
             return;
         }
-        let mut source = Flow::unknown();
+        let mut source = io.stdin.clone();
         for arg in args {
             if let Some(file) = arg.marked.strip_prefix("if=") {
                 source = self.file(&arg.with(file), env);

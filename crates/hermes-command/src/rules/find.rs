@@ -107,16 +107,17 @@ impl Judge {
         if !is_narrow
             && starts.iter().any(|it| resolve(it, env).loss(env, &self.homes) == Loss::All)
         {
-            flow = Flow {
-                text: starts.iter().map(|it| it.text() + "\n").collect(),
-                taint: flow.taint | Taint::EVERYTHING,
-            };
+            let text: String = starts.iter().map(|it| it.text() + "\n").collect();
+            flow = Flow { taint: flow.taint | Taint::EVERYTHING, ..Flow::known(text) };
         }
         Inner::Done(flow)
     }
 
     fn found_deleted(&mut self, start: &Arg, is_narrow: bool, env: &Env, rule: &'static str) {
         let path = resolve(start, env);
+        if self.is_fresh(&path, env) {
+            return;
+        }
         let is_all = !is_narrow && path.loss(env, &self.homes) == Loss::All;
         if path.is_agent(&self.homes) {
             self.judge_path(&path, true);

@@ -41,7 +41,11 @@ impl Judge {
         let words: Vec<&str> = args.iter().map(|it| it.marked.as_str()).collect();
         let has = |wanted: &[&str]| words.iter().any(|it| wanted.contains(it));
         match name {
+            "sshfs" | "bindfs" | "rclone" | "unionfs" | "encfs" | "gocryptfs" => {
+                self.keeps_fresh = false;
+            }
             "mount" => {
+                self.keeps_fresh = false;
                 let options = Options::parse(args, Spec::new("otTLUNO", &["options", "types"]));
                 let settings = options.values("o", "options");
                 let remounts = settings.iter().any(|it| it.marked.contains("remount"));
