@@ -33,6 +33,7 @@ mod lent {
             setup.blocklist = Arc::new(blocklist(host));
             setup.program_dir =
                 std::env::current_exe().ok().and_then(|it| Some(it.parent()?.into()));
+            setup.factories = tool_terminal::backends::all(settings);
             setup.bubblewrap = program("bwrap", settings);
             let environments = Environments::new(setup);
             let grace = environments.config().map(|config| config.term_grace);

@@ -140,6 +140,8 @@ async fn listen(mut running: Running, run: &Run<'_>) -> io::Result<Ran> {
     };
     match ended {
         Ok(Exit::Code(code)) => {
+            // There is nothing to end any more.
+            running.handle.release();
             ran.code = Some(code);
             Ok(ran)
         }

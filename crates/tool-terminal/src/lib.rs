@@ -16,7 +16,7 @@ mod terminals;
 
 /// What hosts put a terminal together from.
 pub use {
-    hermes_environments as environments, hermes_exec_policy as policy,
+    hermes_backends as backends, hermes_environments as environments, hermes_exec_policy as policy,
     hermes_processes as processes,
 };
 

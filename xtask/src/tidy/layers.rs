@@ -39,7 +39,7 @@ const LAYERS: &[&[&str]] = &[
     ],
     &["hermes-fs"],
     &["hermes-environments"],
-    &["hermes-processes"],
+    &["hermes-processes", "hermes-backends"],
     &["hermes-file-state"],
     &["hermes-lsp"],
     &["hermes-hooks"],
