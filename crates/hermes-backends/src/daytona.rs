@@ -17,7 +17,7 @@ pub(crate) struct Daytona {
 
 impl Daytona {
     pub(crate) fn of(settings: &Settings) -> Self {
-        Self { net: Client::of(settings) }
+        Self { net: Client::of(settings).build() }
     }
 
     async fn open(&self, request: Request) -> Result<Arc<dyn Environment>, StartFailure> {

@@ -12,6 +12,7 @@ use hermes_exec_policy::config::{Backend, DockerConfig};
 use hermes_exec_policy::files::CONTAINER_BASE;
 use hermes_registry::Settings;
 use hermes_task::Tracked;
+use serde_json::Value;
 use tokio::sync::OnceCell;
 
 /// Makes containers. The engine is looked for with the first of them.
@@ -69,7 +70,8 @@ fn options(request: &Request, config: &DockerConfig, profile: &str, mounts: Vec<
     let container = &config.container;
     let mut forward: BTreeMap<String, String> = request.passed.iter().cloned().collect();
     // What the user names for this container is passed whatever it is.
-    for name in forward_names(&config.forward_env) {
+    let named: Vec<_> = config.forward_env.iter().cloned().map(Value::String).collect();
+    for name in forward_names(&named) {
         if let Some(value) = request.settings.env(&name) {
             forward.insert(name, value.to_owned());
         }

@@ -20,7 +20,7 @@ pub(crate) struct Modal {
 
 impl Modal {
     pub(crate) fn of(settings: &Settings) -> Self {
-        Self { net: Client::of(settings) }
+        Self { net: Client::of(settings).build() }
     }
 
     async fn open(&self, request: Request) -> Result<Arc<dyn Environment>, StartFailure> {
