@@ -288,7 +288,7 @@ async fn a_dropped_command_is_ended_and_a_released_one_goes_on() {
     std::fs::write(file("go"), "").unwrap();
     until(|| file("released").exists()).await;
     assert!(!file("dropped").exists());
-    until(|| fake.sessions() == 1).await;
+    until(|| fake.sessions() == 1 && fake.is_idle()).await;
 }
 
 #[tokio::test]

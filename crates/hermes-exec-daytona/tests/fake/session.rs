@@ -54,6 +54,10 @@ impl Session {
         self.commands.lock().unwrap().get(id).cloned()
     }
 
+    pub(crate) fn is_idle(&self) -> bool {
+        self.commands.lock().unwrap().values().all(|command| command.exit.borrow().is_some())
+    }
+
     pub(crate) fn run(&self, id: &str, text: &str) {
         #[expect(clippy::disallowed_methods, reason = "the fake sandbox runs what it is told")]
         let mut command = std::process::Command::new("bash");
