@@ -118,7 +118,8 @@ pub(crate) async fn execute(argv: &[String]) -> (i32, String) {
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
         .env("HOME", "/fake-home")
         .stdin(Stdio::null())
-        .stdout(Stdio::piped());
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     let mut child = tokio::process::Command::from(command).spawn().unwrap();
     let mut text = Vec::new();
     child.stdout.take().unwrap().read_to_end(&mut text).await.unwrap();
