@@ -1,6 +1,7 @@
 //! Commands are started by the text for other machines, here, and found again.
 
 #![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests aren't seen as tests")]
 
 use std::time::Duration;
 

@@ -135,6 +135,11 @@ impl Fake {
         calls.iter().filter(|call| call.line.contains(part)).cloned().collect()
     }
 
+    /// Whether all commands of sessions have ended.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.state.lock().sessions.values().all(|session| session.is_idle())
+    }
+
     pub(crate) fn sessions(&self) -> usize {
         self.state.lock().sessions.len()
     }

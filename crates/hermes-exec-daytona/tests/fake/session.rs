@@ -54,6 +54,10 @@ impl Session {
         self.commands.lock().unwrap().get(id).cloned()
     }
 
+    pub(crate) fn is_idle(&self) -> bool {
+        self.commands.lock().unwrap().values().all(|command| command.exit.borrow().is_some())
+    }
+
     pub(crate) fn run(&self, id: &str, text: &str) {
         #[expect(clippy::disallowed_methods, reason = "the fake sandbox runs what it is told")]
         let mut command = std::process::Command::new("bash");
@@ -114,7 +118,8 @@ pub(crate) async fn execute(argv: &[String]) -> (i32, String) {
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
         .env("HOME", "/fake-home")
         .stdin(Stdio::null())
-        .stdout(Stdio::piped());
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     let mut child = tokio::process::Command::from(command).spawn().unwrap();
     let mut text = Vec::new();
     child.stdout.take().unwrap().read_to_end(&mut text).await.unwrap();

@@ -91,7 +91,8 @@ impl Sandbox {
         }
         let path = format!("v1/sandboxes/{}/execs", self.id);
         let answer = match self.gateway.post_once(&path, &body, START).await {
-            Err(fault) if fault.is_passing => match self.gateway.get(&self.path(exec)).await {
+            Err(fault) if fault.is_passing => match self.gateway.get_surely(&self.path(exec)).await
+            {
                 Err(absent) if absent.status == Some(404) => {
                     let failure = fault.to(what);
                     return Err(StartFailure { is_safe_to_retry: true, ..failure });
@@ -209,7 +210,8 @@ pub(super) async fn start(
     };
     let error_file = start.errors_apart.then(|| at("err"));
     if let Some(file) = &error_file {
-        text = format!("{text} 2>{}", quoted(file));
+        // In braces: whatever the gateway appends to join the two comes after it.
+        text = format!("{{ {text} 2>{}; }}", quoted(file));
     }
     let input = match start.stdin {
         Stdin::Bytes(bytes) if !bytes.is_empty() => match String::from_utf8(bytes) {

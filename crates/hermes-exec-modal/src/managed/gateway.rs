@@ -161,6 +161,11 @@ impl Gateway {
         self.once(&Method::POST, path, Some(body), None, longest).await
     }
 
+    /// Looks until it goes well.
+    pub(super) async fn get_surely(&self, path: &str) -> Result<Value, Fault> {
+        retried(|| self.get(path)).await
+    }
+
     /// Looks, once.
     pub(super) async fn get(&self, path: &str) -> Result<Value, Fault> {
         self.once(&Method::GET, path, None, None, self.poll_limit).await

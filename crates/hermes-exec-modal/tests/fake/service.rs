@@ -1,5 +1,6 @@
 //! What the fake answers.
 
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -237,10 +238,9 @@ fn worker(asked: Asked) -> Answer {
             for_worker(&cx)?;
             let mut state = cx.state.lock();
             // The same id is the same wish.
-            if !state.execs.contains_key(&request.exec_id) {
-                let exec =
-                    Exec::start(&request).map_err(|err| Status::internal(err.to_string()))?;
-                state.execs.insert(request.exec_id, Arc::new(exec));
+            if let Entry::Vacant(vacant) = state.execs.entry(request.exec_id.clone()) {
+                let exec = Exec::start(&request);
+                vacant.insert(Arc::new(exec.map_err(|err| Status::internal(err.to_string()))?));
             }
             Ok(Empty {})
         }),
