@@ -14,6 +14,11 @@ const MOST_BYTES: usize = 64 * 1024;
 /// Most words that one word becomes.
 const MOST_WORDS: usize = 1024;
 
+/// So many words of one word cost no more than their letters.
+const FEW_WORDS: usize = 16;
+/// What each word costs otherwise, in bytes.
+const BYTES_PER_WORD: usize = 512;
+
 /// A word that is being read.
 #[derive(Default)]
 pub(crate) struct Word {
@@ -66,7 +71,16 @@ impl Judge {
         if !self.expands(word.out.len()) {
             return vec![Arg::unknown(word.taint)];
         }
-        finish(word)
+        let taint = word.taint;
+        let args = finish(word);
+        // Lists in braces multiply; so does the work on what they give.
+        if args.len() > FEW_WORDS {
+            let bytes: usize = args.iter().map(|it| it.marked.len() + BYTES_PER_WORD).sum();
+            if !self.expands(bytes) {
+                return vec![Arg::unknown(taint)];
+            }
+        }
+        args
     }
 
     /// A word as one value.

@@ -16,6 +16,12 @@ use std::rc::Rc;
 /// Longest text that values are put into, in bytes.
 const MOST_TEXT: usize = 32 * 1024;
 
+/// Most steps of reading expressions in one program.
+const MOST_WORK: usize = 200_000;
+/// Most calls that are looked at, and most code in their parentheses, in bytes.
+pub(super) const MOST_CALLS: usize = 4096;
+const MOST_CODE: usize = 512 * 1024;
+
 /// A program and what is known of it.
 pub(super) struct Scan<'a> {
     pub(super) language: Language,
@@ -33,6 +39,8 @@ pub(super) struct Scan<'a> {
     pub(super) choice: Cell<usize>,
     /// Whether there was a further one.
     pub(super) has_choices: Cell<bool>,
+    /// How much work may still be done to find out what expressions give.
+    pub(super) work: Cell<usize>,
 }
 
 /// A call: its name, the code of its arguments with texts replaced, and where its texts are.
@@ -93,13 +101,21 @@ impl<'a> Scan<'a> {
             at: Cell::new(0),
             choice: Cell::new(0),
             has_choices: Cell::new(false),
+            work: Cell::new(MOST_WORK),
         };
         scan.learn(env);
         scan
     }
 
-    /// Calls in the order of the program.
-    pub(super) fn found(&self) -> Vec<Call> {
+    /// Whether some more work may be done.
+    pub(super) fn works(&self, steps: usize) -> bool {
+        let left = self.work.get().saturating_sub(steps);
+        self.work.set(left);
+        left > 0
+    }
+
+    /// Calls in the order of the program, and whether that is all of them.
+    pub(super) fn found(&self) -> (Vec<Call>, bool) {
         let mut calls = Vec::new();
         let flat = self.flat.as_str();
         let bytes = flat.as_bytes();
@@ -107,7 +123,8 @@ impl<'a> Scan<'a> {
             byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'!' | b'?' | b'>')
         };
         let mut at = 0;
-        while at < bytes.len() && calls.len() < 512 {
+        let mut code_left = MOST_CODE;
+        while at < bytes.len() && calls.len() < MOST_CALLS && code_left > 0 {
             let Some(byte) = bytes.get(at) else { break };
             // Without parentheses: `unlink "x"`, `system "x"`, `rm_rf 'x'`.
             let is_open = *byte == b'(';
@@ -198,6 +215,7 @@ impl<'a> Scan<'a> {
                     before.chars().rev().take(120).collect::<Vec<_>>().into_iter().rev().collect();
                 let is_method = flat.get(start..end).is_some_and(|it| it.starts_with(['.', '>']));
                 let flat = inner.to_owned();
+                code_left = code_left.saturating_sub(flat.len());
                 calls.push(Call {
                     name,
                     at: start,
@@ -211,7 +229,7 @@ impl<'a> Scan<'a> {
             }
             at += 1;
         }
-        calls
+        (calls, at >= bytes.len())
     }
 
     /// The text at a place, with what is put into it when it runs as a hole.
