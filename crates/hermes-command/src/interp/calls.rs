@@ -1,8 +1,9 @@
 //! What calls in a program do.
 
 use super::Language;
+use super::call::Call;
 use super::code::{code, literals};
-use super::expression::{Call, Scan, expand_home};
+use super::expression::{Scan, expand_home};
 use super::tables::{COPIES, FILES, TREES, TREES_IF, WRITES, is_run};
 use crate::Category;
 use crate::env::Env;
