@@ -54,7 +54,11 @@ impl Judge {
                 let mut items = Vec::new();
                 let mut taint = Taint::NONE;
                 for word in words {
-                    for arg in self.args(unit, word, env) {
+                    // `[0]=word`.
+                    let text = unit.source.slice(word.clone());
+                    let index = text.strip_prefix('[').and_then(|it| it.find("]="));
+                    let word = word.start + index.map_or(0, |it| it + 3)..word.end;
+                    for arg in self.args(unit, &word, env) {
                         taint |= arg.taint;
                         items.push(arg.marked);
                     }

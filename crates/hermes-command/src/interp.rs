@@ -1,5 +1,6 @@
 //! Programs given to interpreters on their command line or through a pipe.
 
+mod call;
 mod calls;
 mod code;
 mod constant;

@@ -10,7 +10,7 @@ use crate::path::Homes;
 use crate::report::{Category, Ctx, Finding, Report, SimpleCommand};
 use crate::source::Source;
 use crate::syntax::{Script, parse};
-use crate::value::{Arg, Flow};
+use crate::value::{Arg, Flow, Taint};
 
 /// Longest text that is looked into, in characters.
 const MOST_CHARS: usize = 128_000;
@@ -94,10 +94,20 @@ pub fn classify(command: &str, ctx: &Ctx) -> Report {
     let unit = judge.unit(command);
     let mut env = Env::new(ctx);
     let steps = 0..unit.script.steps.len();
-    judge.exec(&unit, steps, &mut env, Flow::unknown());
+    judge.exec(&unit, steps, &mut env, Flow::tainted(Taint::TERMINAL));
     judge.is_complete &= unit.script.is_complete && !unit.source.is_unbalanced;
     crate::second::look(&mut judge, command, &unit, &mut env);
-    judge.report(unit.source.has_substitution)
+    let mut report = judge.report(unit.source.has_substitution);
+    let spans = report
+        .findings
+        .iter_mut()
+        .map(|it| &mut it.span)
+        .chain(report.commands.iter_mut().map(|it| &mut it.span));
+    for span in spans {
+        // What isn't shell may have been cut within a character.
+        *span = command.floor_char_boundary(span.start)..command.ceil_char_boundary(span.end);
+    }
+    report
 }
 
 fn too_big(command: &str) -> Option<&'static str> {

@@ -2,6 +2,7 @@
 
 mod assign;
 mod env;
+mod escapes;
 mod expand;
 mod file;
 mod interp;

@@ -119,6 +119,10 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
         return false;
     }
     let tokens = tokens(pattern);
+    // Each token but `*` takes one character.
+    if tokens.iter().filter(|it| **it != Token::Any).count() > text.len() {
+        return false;
+    }
     let mut states = vec![false; tokens.len() + 1];
     if let Some(first) = states.first_mut() {
         *first = true;

@@ -199,7 +199,7 @@ impl Judge {
                 taint |= self.file(arg, env).taint & Taint::SECRET;
             }
         }
-        taint |= stdin.taint;
+        taint |= stdin.taint.without(Taint::TERMINAL);
         let input = if has_file { read } else { stdin.clone() };
         if name == "pwd"
             && let Some(cwd) = &env.cwd

@@ -140,7 +140,14 @@ impl Judge {
                             let variable = unit.source.slice(variable.clone()).to_owned();
                             let mut values = Vec::new();
                             for word in words {
-                                values.extend(self.args(unit, word, env));
+                                for value in self.args(unit, word, env) {
+                                    // All that is in a folder is as much as the folder.
+                                    let path = crate::path::resolve(&value, env);
+                                    let folder = format!("{}/.", path.path.trim_end_matches('/'));
+                                    let covers = path.covers && !path.is_rootless;
+                                    values.push(value);
+                                    values.extend(covers.then(|| Arg::new(&folder)));
+                                }
                             }
                             if *is_positional {
                                 let list = env.positionals.clone();
@@ -291,7 +298,11 @@ impl Judge {
         let copies = steps.iter().filter(|it| is_itself(it)).count();
         let runs_on =
             steps.iter().skip(first).any(|it| matches!(it, Step::Pipe | Step::Background));
-        if copies >= 2 && runs_on {
+        let repeats = steps
+            .iter()
+            .take(first)
+            .any(|it| matches!(it, Step::Open { block: Block::Loop, close, .. } if *close > first));
+        if (copies >= 2 || repeats) && runs_on {
             if let Some(Step::Simple(simple)) = steps.get(first) {
                 self.place(unit, &simple.span);
             }

@@ -157,9 +157,7 @@ impl Judge {
                 Inner::Done(self.run_text(&io.stdin, &mut inner, Flow::unknown()))
             }
             "entr" | "nodemon" | "watchexec" | "inotifywait" | "hyperfine" | "concurrently"
-            | "chronic" | "retry" | "make" | "just" | "expect" => {
-                self.developers(name, args, env, io)
-            }
+            | "chronic" | "retry" | "make" | "just" => self.developers(name, args, env, io),
             "cmd" | "cmd.exe" => {
                 let at = args.iter().position(|it| {
                     it.marked.eq_ignore_ascii_case("/c") || it.marked.eq_ignore_ascii_case("/k")

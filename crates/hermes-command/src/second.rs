@@ -4,7 +4,7 @@
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use regex::RegexSet;
+use regex::bytes::RegexSet;
 
 use crate::Category;
 use crate::env::{Env, Unit};
@@ -49,7 +49,7 @@ const PATTERNS: [(&str, Category, &str); 14] = [
 ];
 
 static SET: LazyLock<Option<RegexSet>> =
-    LazyLock::new(|| RegexSet::new(PATTERNS.map(|(pattern, ..)| format!("(?i){pattern}"))).ok());
+    LazyLock::new(|| RegexSet::new(PATTERNS.map(|(pattern, ..)| format!("(?i-u){pattern}"))).ok());
 
 /// Looks again at a text, if there is a reason to.
 pub(crate) fn look(judge: &mut Judge, text: &str, unit: &Rc<Unit>, env: &mut Env) {
@@ -68,7 +68,7 @@ pub(crate) fn look(judge: &mut Judge, text: &str, unit: &Rc<Unit>, env: &mut Env
         judge.span = 0..text.len();
     }
     let Some(set) = SET.as_ref() else { return };
-    for index in set.matches(text) {
+    for index in set.matches(text.as_bytes()) {
         if let Some((_, category, rule)) = PATTERNS.get(index) {
             judge.argv.clear();
             judge.find(

@@ -69,6 +69,13 @@ impl Taint {
     /// What a shell prints that is told what to do while it runs.
     pub(crate) const SHELL: Self = Self(256);
 
+    /// What a person types.
+    pub(crate) const TERMINAL: Self = Self(512);
+
+    pub(crate) const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
     pub(crate) const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }

@@ -283,7 +283,7 @@ impl Judge {
             return Inner::Argv(inner);
         }
         match name {
-            "sudo" | "doas" | "sudoedit" | "run0" | "pkexec" => self.sudo(name, args, env),
+            "sudo" | "doas" | "sudoedit" | "run0" | "pkexec" => self.sudo(name, args, env, io),
             "env" => self.env_wrapper(args, env, io),
             "command" => {
                 let options = Options::parse(args, Spec::stopping("", &[]));
@@ -298,7 +298,7 @@ impl Judge {
         }
     }
 
-    fn sudo(&mut self, name: &str, args: &[Arg], env: &mut Env) -> Inner {
+    fn sudo(&mut self, name: &str, args: &[Arg], env: &mut Env, io: &Io) -> Inner {
         let spec = Spec::stopping(
             "ughpCcRrTtDUa",
             &[
@@ -353,8 +353,13 @@ impl Judge {
             }
             return Inner::Done(Flow::unknown());
         }
-        if rest.is_empty()
-            && (options.has("si") || options.long("shell", 2) || options.long("login", 3))
+        // `sudo bash` is `sudo -s`, if nothing tells the shell what to do.
+        let is_shell = io.stdin.taint.has(Taint::TERMINAL)
+            && rest.first().is_some_and(|it| crate::shell::is_shell(&it.marked))
+            && rest.iter().skip(1).all(|it| matches!(it.marked.as_str(), "-i" | "-l" | "--login"));
+        if is_shell
+            || rest.is_empty()
+                && (options.has("si") || options.long("shell", 2) || options.long("login", 3))
         {
             let why = "Opens a shell with all rights.";
             self.find("root_shell", Category::Other, false, why);

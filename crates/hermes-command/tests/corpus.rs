@@ -26,9 +26,12 @@ pub(crate) fn cases() -> Vec<Case> {
     let files = [
         ("agent", include_str!("corpus/agent.jsonl")),
         ("delete", include_str!("corpus/delete.jsonl")),
+        ("disguise", include_str!("corpus/disguise.jsonl")),
         ("escape", include_str!("corpus/escape.jsonl")),
         ("more", include_str!("corpus/more.jsonl")),
+        ("ordinary", include_str!("corpus/ordinary.jsonl")),
         ("other", include_str!("corpus/other.jsonl")),
+        ("program", include_str!("corpus/program.jsonl")),
         ("system", include_str!("corpus/system.jsonl")),
     ];
     let lines = files.into_iter().flat_map(|(file, text)| {
@@ -153,6 +156,36 @@ fn too_much_is_asked_about() {
     assert!(judged(&"`".repeat(20_001)).is_dangerous());
 }
 
+/// Programs in other languages that take as much work as can be made for them.
+#[test]
+fn hostile_programs() {
+    let parts = [
+        "os.system(",
+        "a=b;",
+        "a=['x'];a+=a;",
+        "a=[[",
+        "a='x'+a;",
+        "def f(a):f(f);",
+        "x=",
+        "eval('",
+        "for a in ['x','y']: os.system(a);",
+        "[1].each{|a|system a};",
+        "f'{a}'+",
+        "%s%",
+        "('",
+        "'.join(",
+    ];
+    let run = move || {
+        for part in parts {
+            for interpreter in ["python3 -c", "node -e", "perl -e", "ruby -e", "php -r"] {
+                let program = part.repeat(6_000 / part.len());
+                let _ = judged(&format!("{interpreter} \"{program}system(a)\""));
+            }
+        }
+    };
+    std::thread::Builder::new().stack_size(512 * 1024).spawn(run).unwrap().join().unwrap();
+}
+
 /// Hostile texts on a small stack: they end, and nothing panics.
 #[test]
 fn hostile_texts() {
@@ -186,6 +219,14 @@ fn hostile_texts() {
         "declare -n a=b b=a;".repeat(2_000) + "$a",
         format!("python3 -c \"{}\"", "import a as b;b.c();".repeat(4_000)),
         long("$((a[", 10_000),
+        long("\0", 100_000),
+        "r m $(L \"/".to_owned() + &long("\u{7f}", 16_000),
+        long("ls -la dir; ", 10_600),
+        "x=aaaaaaaa;".to_owned() + &long("rm a; x=$x$x; ", 9_000),
+        "ssh h \"".to_owned() + &(long("{a,b}", 10) + ";").repeat(2_000),
+        long(";", 24_999),
+        long("a\n", 24_999),
+        "*".to_owned() + &long("/", 200) + "\"; rm",
     ];
     let run = move || {
         for text in &texts {
@@ -197,6 +238,25 @@ fn hostile_texts() {
 
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn any_bytes_have_an_answer(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..400)) {
+        let text = String::from_utf8_lossy(&bytes);
+        let report = judged(&text);
+        for finding in &report.findings {
+            proptest::prop_assert!(text.get(finding.span.clone()).is_some());
+        }
+    }
+
+    #[test]
+    fn any_program_has_an_answer(
+        language in 0_usize..5,
+        text in r#"(os\.system\(|system |exec\(|eval\(|'|"|\[|\]|\(|\)|\{|\}|=|\+|\.|,|%s|f'|\.join\(|\.format\(|rm -rf /|for a in |a|b|;|\n|\[::-1\]|=>|def a\(b\):|\$a|`|#\{|é){0,40}"#,
+    ) {
+        let interpreter = ["python3 -", "node", "perl", "ruby", "php"][language];
+        let report = judged(&format!("{interpreter} <<'END'\n{text}\nEND"));
+        proptest::prop_assert!(report.is_dangerous() || !report.is_hardline());
+    }
 
     #[test]
     fn any_text_has_an_answer(text in r#"[\x00-\x7f]{0,60}|([a-z$(){}<>|&;'"`\\ \n*~/=!#\[\]-]|rm|-rf|EOF|<<|case|esac|é){0,40}"#) {

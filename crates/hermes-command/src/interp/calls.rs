@@ -1,8 +1,9 @@
 //! What calls in a program do.
 
 use super::Language;
+use super::call::Call;
 use super::code::{code, literals};
-use super::expression::{Call, Scan, expand_home};
+use super::expression::{Scan, expand_home};
 use super::tables::{COPIES, FILES, TREES, TREES_IF, WRITES, is_run};
 use crate::Category;
 use crate::env::Env;
@@ -11,6 +12,8 @@ use crate::path::{Loss, resolve_text};
 use crate::value::{Arg, Flow, HOLE};
 use crate::wrap::quote;
 
+/// Longest program that is looked into, in bytes.
+const MOST_PROGRAM: usize = 64 * 1024;
 /// Most values that a call is judged with.
 const MOST_CHOICES: usize = 8;
 
@@ -23,10 +26,10 @@ impl Judge {
         arguments: &[String],
         env: &mut Env,
     ) {
-        if program.len() > 65_536 && !program.is_char_boundary(65_536) {
-            return;
+        if program.len() > MOST_PROGRAM {
+            self.too_complex();
         }
-        let program = program.get(..65_536).unwrap_or(program);
+        let program = program.get(..program.floor_char_boundary(MOST_PROGRAM)).unwrap_or(program);
         let renamed = super::rename::renamed(program);
         let program = renamed.as_str();
         if matches!(language, Language::Perl) {
@@ -59,7 +62,11 @@ impl Judge {
 
     /// Each call with what it is given, once for each value that its arguments may have.
     fn calls(&mut self, scan: &Scan<'_>, env: &mut Env) {
-        for mut call in scan.found() {
+        let (calls, is_all) = scan.found();
+        if !is_all {
+            self.too_complex();
+        }
+        for mut call in calls {
             scan.at.set(call.at);
             if let Some(name) = scan.own_name(&call, env) {
                 if call.names_another() {

@@ -106,7 +106,8 @@ fn is_quote_word(rest: &str, before: &str) -> bool {
     }) {
         return false;
     }
-    let word: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '%').collect();
+    let word: String =
+        rest.chars().take(3).take_while(|c| c.is_alphanumeric() || *c == '%').collect();
     let next = rest.get(word.len()..).and_then(|it| it.chars().next()).unwrap_or(' ');
     matches!(word.as_str(), "q" | "qq" | "qx" | "qw" | "%x" | "%q" | "%Q" | "%w")
         && matches!(next, '{' | '(' | '[' | '/' | '|' | '!' | '<')

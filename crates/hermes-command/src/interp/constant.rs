@@ -55,7 +55,7 @@ impl<'a, 'b> Reader<'a, 'b> {
 
     /// Operands and what joins them.
     pub(super) fn expression(&mut self) -> Option<Value> {
-        if self.depth >= MOST_DEPTH {
+        if self.depth >= MOST_DEPTH || !self.scan.works(1) {
             return None;
         }
         self.depth += 1;
@@ -193,7 +193,7 @@ impl<'a, 'b> Reader<'a, 'b> {
         if self.peek() == Some(b'(') {
             self.at += 1;
             let given = self.items(b')')?;
-            return Some(self.call(&name, given));
+            return Some(self.call(&name, &given));
         }
         let is_bare = matches!(
             name.as_str(),
@@ -209,7 +209,7 @@ impl<'a, 'b> Reader<'a, 'b> {
                 self.at += 1;
                 given.push((None, self.expression()?));
             }
-            return Some(self.call(&name, given));
+            return Some(self.call(&name, &given));
         }
         if let Some(value) = self.scan.lookup(&name) {
             return Some(value);
@@ -248,7 +248,7 @@ impl<'a, 'b> Reader<'a, 'b> {
                 self.at += 1;
                 let given = self.items(b')')?;
                 value = match value {
-                    Value::Name(name) => self.call(&name, given),
+                    Value::Name(name) => self.call(&name, &given),
                     _ => Value::Unknown,
                 };
                 continue;
@@ -275,7 +275,7 @@ impl<'a, 'b> Reader<'a, 'b> {
             };
             value = match (value, given) {
                 (Value::Name(of), None) => Value::Name(format!("{of}.{method}")),
-                (Value::Name(of), Some(given)) => self.call(&format!("{of}.{method}"), given),
+                (Value::Name(of), Some(given)) => self.call(&format!("{of}.{method}"), &given),
                 (value, given) => value.method(method, &given.unwrap_or_default()),
             };
         }
@@ -337,6 +337,9 @@ impl<'a, 'b> Reader<'a, 'b> {
         let mut open = 0_usize;
         let bytes = self.code.as_bytes();
         for (index, byte) in bytes.iter().enumerate().skip(self.at).take(4096) {
+            if !self.scan.works(1) {
+                return false;
+            }
             match byte {
                 b',' if open == 0 => {
                     self.at = index;
@@ -356,18 +359,18 @@ impl<'a, 'b> Reader<'a, 'b> {
     }
 
     /// What a function gives that only changes texts.
-    fn call(&self, name: &str, given: Vec<Given>) -> Value {
+    fn call(&self, name: &str, given: &[Given]) -> Value {
         let last = name.rsplit(['.', ':']).next().unwrap_or(name);
         if let Some((receiver, method)) = name.rsplit_once('.') {
             match self.scan.lookup(receiver) {
                 Some(Value::Name(_)) | None => {}
-                Some(value) => return value.method(method, &given),
+                Some(value) => return value.method(method, given),
             }
         }
         let text = |at: usize| given.get(at).and_then(|(_, value)| value.text());
         match last {
             "join" if self.scan.language != Language::Perl => {
-                paths(&given).map_or(Value::Unknown, Value::Text)
+                paths(given).map_or(Value::Unknown, Value::Text)
             }
             "expanduser" | "expand_path" => match text(0) {
                 Some(text) => Value::Text(expand_home(&text, self.env)),
@@ -387,7 +390,7 @@ impl<'a, 'b> Reader<'a, 'b> {
                 (Some((_, Value::Name(of))), Some(member)) => Value::Name(format!("{of}.{member}")),
                 _ => Value::Unknown,
             },
-            _ => super::values::function(name, last, &given),
+            _ => super::values::function(name, last, given),
         }
     }
 }

@@ -20,6 +20,8 @@ const MOST_FUNCTIONS: usize = 32;
 const MOST_CALLS: usize = 8;
 /// Most values that a name has at one place.
 const MOST_VALUES: usize = 8;
+/// Longest expression for a path, in bytes.
+const MOST_PATH: usize = 512;
 /// Most text that is kept for names, in bytes.
 const MOST_BYTES: usize = 512 * 1024;
 
@@ -118,8 +120,9 @@ impl Scan<'_> {
 
     /// A path that is put together in ways that only the other reader knows.
     fn path_at(&self, flat: &str, at: usize, env: &Env) -> Option<Value> {
-        let rest = flat.get(at..)?;
-        let statement = rest.split([';', '\n']).next().filter(|it| it.len() < 512)?;
+        let end = flat.floor_char_boundary(at + MOST_PATH);
+        let rest = flat.get(at..end)?;
+        let statement = rest.split([';', '\n']).next()?;
         let is_path = ["home", "HOME", "Path(", "expanduser", "environ", "ENV"]
             .iter()
             .any(|it| statement.contains(it));

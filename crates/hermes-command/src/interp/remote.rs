@@ -175,7 +175,11 @@ impl Judge {
         let gives_shell = has(&["dup2", "pty.spawn"])
             || texts(&["/bin/sh", "/bin/bash", "sh -i", "bash -i", "cmd.exe", "powershell"])
                 && (runs || has(&["exec", "spawn", "Process", "open"]));
-        if connects && gives_shell {
+        // What comes in is run.
+        let serves = (runs || has(&["popen"]))
+            && has(&[".gets", ".recv", ".readline", "sysread", "recv("])
+            && has(&["(cmd", "(data", "(line", "(c,", "(command", "(input", "(buf", "(s,"]);
+        if connects && (gives_shell || serves) {
             self.reverse_shell();
         }
         let sends = fetches

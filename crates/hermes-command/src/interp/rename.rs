@@ -61,13 +61,28 @@ pub(super) fn renamed(program: &str) -> String {
         if other.len() > MOST_LENGTH {
             continue;
         }
-        let Ok(pattern) = Regex::new(&format!(r"(^|[^\w.])({})([.(])", regex::escape(&other)))
-        else {
-            continue;
-        };
-        text = pattern.replace_all(&text, format!("${{1}}{own}${{3}}")).into_owned();
+        text = with_name(&text, &other, &own);
     }
     text
+}
+
+/// The text with `own` where `other` is called or has a member.
+fn with_name(text: &str, other: &str, own: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for (at, _) in text.match_indices(other) {
+        let end = at + other.len();
+        let before = text.get(..at).and_then(|it| it.chars().next_back());
+        let is_whole = before.is_none_or(|it| !(it.is_alphanumeric() || matches!(it, '_' | '.')))
+            && text.get(end..).is_some_and(|it| it.starts_with(['.', '(']));
+        if is_whole && !other.is_empty() {
+            out.push_str(text.get(from..at).unwrap_or_default());
+            out.push_str(own);
+            from = end;
+        }
+    }
+    out.push_str(text.get(from..).unwrap_or_default());
+    out
 }
 
 fn replaced(pattern: &LazyLock<Option<Regex>>, text: &str, with: &str) -> String {

@@ -1,7 +1,7 @@
 //! Texts as programs make them.
 
 use super::MOST;
-use crate::expand::{Escapes, unescape};
+use crate::escapes::{Escapes, unescape};
 use crate::options::{Options, Spec};
 use crate::value::{Arg, Flow, HOLE};
 

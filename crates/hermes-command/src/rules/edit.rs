@@ -268,10 +268,10 @@ impl Judge {
                 .get(index + 1)
                 .map_or(piece.rest.as_str(), |it| it.before.as_str())
                 .trim_start();
-            let mut text = crate::expand::unescape(&piece.text, crate::expand::Escapes::Ansi);
+            let mut text = crate::escapes::unescape(&piece.text, crate::escapes::Escapes::Ansi);
             // Texts beside each other are one.
             for next in pieces.iter().skip(index + 1).take_while(|it| it.before.trim().is_empty()) {
-                text.push_str(&crate::expand::unescape(&next.text, crate::expand::Escapes::Ansi));
+                text.push_str(&crate::escapes::unescape(&next.text, crate::escapes::Escapes::Ansi));
             }
             let is_system = before.ends_with("system(") || before.ends_with("system (");
             let is_piped =
@@ -294,7 +294,10 @@ impl Judge {
                     // What is printed goes to the program.
                     let printed = index.checked_sub(1).and_then(|it| pieces.get(it));
                     printed.map_or_else(Flow::unknown, |it| {
-                        Flow::known(crate::expand::unescape(&it.text, crate::expand::Escapes::Ansi))
+                        Flow::known(crate::escapes::unescape(
+                            &it.text,
+                            crate::escapes::Escapes::Ansi,
+                        ))
                     })
                 } else {
                     Flow::unknown()
