@@ -246,14 +246,17 @@ impl Own {
         let entries = |path: &str| std::fs::read_dir(path).unwrap().count();
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-        let tasks = std::fs::read_dir("/proc/self/task").unwrap();
-        let children = tasks.map(|task| {
-            let children = task.unwrap().path().join("children");
-            std::fs::read_to_string(children).unwrap_or_default().split_whitespace().count()
+        let own = std::process::id().to_string();
+        let all = std::fs::read_dir("/proc").unwrap();
+        let children = all.filter(|entry| {
+            let stat = entry.as_ref().unwrap().path().join("stat");
+            let stat = std::fs::read_to_string(stat).unwrap_or_default();
+            let fields = stat.rsplit(") ").next().unwrap_or_default();
+            fields.split(' ').nth(1) == Some(&*own)
         });
         Self {
             // Zombies are among them.
-            children: children.sum(),
+            children: children.count(),
             descriptors: entries("/proc/self/fd"),
             threads: entries("/proc/self/task"),
             kilobytes: line.trim().trim_end_matches(" kB").parse().unwrap(),
