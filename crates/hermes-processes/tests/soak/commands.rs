@@ -3,19 +3,19 @@
 use hermes_exec::environment::Size;
 
 /// One command.
-pub struct Command {
-    pub kind: &'static str,
-    pub text: String,
-    pub is_background: bool,
-    pub stdin: Option<Vec<u8>>,
-    pub terminal: Option<Size>,
-    pub end: End,
-    pub expect: Expect,
+pub(crate) struct Command {
+    pub(crate) kind: &'static str,
+    pub(crate) text: String,
+    pub(crate) is_background: bool,
+    pub(crate) stdin: Option<Vec<u8>>,
+    pub(crate) terminal: Option<Size>,
+    pub(crate) end: End,
+    pub(crate) expect: Expect,
 }
 
 /// How a command is ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub(crate) enum End {
     Itself,
     Timeout,
     Stop,
@@ -23,7 +23,7 @@ pub enum End {
 }
 
 /// What it should say in the end.
-pub enum Expect {
+pub(crate) enum Expect {
     Code(i32),
     Says(&'static str),
     Bytes(usize),
@@ -58,7 +58,7 @@ const LONG: [(&str, &str); 10] = [
     ("forks for ever", "while :; do (sleep 0.01) & sleep 0.02; done"),
 ];
 
-pub fn pick(rng: &mut Rng, terminals: bool) -> Command {
+pub(crate) fn pick(rng: &mut Rng, terminals: bool) -> Command {
     let is_background = rng.below(3) == 0;
     let mut command = if rng.below(2) == 0 {
         let (kind, text, expect) = &SHORT[rng.below(SHORT.len() as u64) as usize];
@@ -93,14 +93,14 @@ pub fn pick(rng: &mut Rng, terminals: bool) -> Command {
 }
 
 /// Numbers that look random, the same for the same seed.
-pub struct Rng(u64);
+pub(crate) struct Rng(u64);
 
 impl Rng {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -2,8 +2,8 @@
 //!
 //! For any environment: `#[path]` brings it into the tests of another crate.
 
-pub mod commands;
-pub mod table;
+pub(crate) mod commands;
+pub(crate) mod table;
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -21,12 +21,12 @@ use self::table::Table;
 
 /// How much is done.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
-    pub seed: u64,
-    pub commands: u64,
-    pub at_once: u64,
+pub(crate) struct Plan {
+    pub(crate) seed: u64,
+    pub(crate) commands: u64,
+    pub(crate) at_once: u64,
     /// Whether the environment has terminals.
-    pub terminals: bool,
+    pub(crate) terminals: bool,
 }
 
 /// Whatever takes longer than this hangs.
@@ -42,7 +42,7 @@ struct Soak {
 
 /// Runs commands as planned, and panics if one of them did what it should not, or left something.
 /// `home` is a folder for lists and output of processes. Returns the counts.
-pub async fn soak(environment: Arc<dyn Environment>, home: PathBuf, plan: Plan) -> Table {
+pub(crate) async fn soak(environment: Arc<dyn Environment>, home: PathBuf, plan: Plan) -> Table {
     let before = {
         // What is made once is there before it is counted.
         let warm = Plan { commands: 40, at_once: 20, ..plan };
@@ -234,7 +234,7 @@ impl Soak {
 
 /// What this process has.
 #[derive(Clone, Copy, Debug)]
-pub struct Own {
+pub(crate) struct Own {
     children: usize,
     descriptors: usize,
     threads: usize,

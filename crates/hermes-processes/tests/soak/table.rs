@@ -10,14 +10,14 @@ const WAYS: [&str; 6] = ["ended", "timed out", "interrupted", "killed", "dropped
 
 /// How many commands of each kind ended how.
 #[derive(Clone, Debug, Default)]
-pub struct Table {
+pub(crate) struct Table {
     rows: BTreeMap<(bool, &'static str), BTreeMap<&'static str, u64>>,
     wrong: Vec<String>,
     lines: Vec<String>,
 }
 
 impl Table {
-    pub fn count(&mut self, command: &Command, outcome: Result<&'static str, String>) {
+    pub(crate) fn count(&mut self, command: &Command, outcome: Result<&'static str, String>) {
         let row = self.rows.entry((command.is_background, command.kind)).or_default();
         let way = outcome.unwrap_or_else(|problem| {
             let text = &command.text;
@@ -27,11 +27,11 @@ impl Table {
         *row.entry(way).or_default() += 1;
     }
 
-    pub fn line(&mut self, line: String) {
+    pub(crate) fn line(&mut self, line: String) {
         self.lines.push(line);
     }
 
-    pub fn is_good(&self) -> bool {
+    pub(crate) fn is_good(&self) -> bool {
         self.wrong.is_empty()
     }
 }

@@ -80,7 +80,7 @@ impl LiveHandle {
     async fn are_gone(&self, give_up: Instant) -> bool {
         let [mut pause, longest] = LOOKS;
         loop {
-            if self.tree().is_gone() {
+            if Tree::is_gone(self.pid, self.tag.as_deref()) {
                 return true;
             }
             if Instant::now() >= give_up {
