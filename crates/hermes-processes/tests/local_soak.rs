@@ -3,7 +3,12 @@
 //! The whole of it: `cargo nextest run -p hermes-processes --test local_soak --run-ignored all
 //! --no-capture`.
 #![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test's helpers")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test's helpers"
+)]
 #![expect(clippy::print_stdout, reason = "its counts are what it is for")]
 
 mod soak;

@@ -40,7 +40,11 @@ const SHORT: [(&str, &str, Expect); 11] = [
     ("leaves a child", "sleep 1 & echo done", Expect::Says("done")),
     ("leaves a session", "setsid sleep 1 & echo done", Expect::Says("done")),
     ("leaves one that talks", "(sleep 0.1; echo late; sleep 0.5) & exit 3", Expect::Code(3)),
-    ("leaves an orphan", "(setsid sh -c 'sleep 1' >/dev/null 2>&1 &); echo done", Expect::Says("done")),
+    (
+        "leaves an orphan",
+        "(setsid sh -c 'sleep 1' >/dev/null 2>&1 &); echo done",
+        Expect::Says("done"),
+    ),
     ("is many", "for n in 1 2 3 4 5; do /bin/true & done; wait; echo done", Expect::Says("done")),
 ];
 

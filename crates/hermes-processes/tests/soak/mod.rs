@@ -71,11 +71,8 @@ pub(crate) async fn soak(environment: Arc<dyn Environment>, home: PathBuf, plan:
 }
 
 async fn round(environment: Arc<dyn Environment>, home: PathBuf, plan: Plan) -> Table {
-    let options = Options {
-        home: Some(home),
-        grace: Duration::from_millis(500),
-        ..Options::default()
-    };
+    let options =
+        Options { home: Some(home), grace: Duration::from_millis(500), ..Options::default() };
     let soak = Arc::new(Soak {
         session: Session::new(environment, Initial::default()),
         processes: Processes::new(options),
@@ -122,7 +119,9 @@ impl Soak {
 
     /// What became of a command; an error if it is another thing than it should be.
     async fn run(&self, command: &Command, rng: &mut Rng) -> Result<&'static str, String> {
-        if command.is_background { self.background(command, rng).await } else {
+        if command.is_background {
+            self.background(command, rng).await
+        } else {
             self.foreground(command, rng).await
         }
     }

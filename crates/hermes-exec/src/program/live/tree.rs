@@ -28,9 +28,9 @@ impl Tree {
         Self { leader, alive: members(leader, tag, Age::Now) }
     }
 
-    /// Whether nobody was left a moment ago. Who is gone stays so, and starts nobody any more.
-    pub(super) fn is_gone(leader: Pid, tag: Option<&[u8]>) -> bool {
-        members(leader, tag, Age::Recent).is_empty()
+    /// Those who were left a moment ago. When nobody was it stays so: nobody starts others then.
+    pub(super) fn alive(leader: Pid, tag: Option<&[u8]>) -> Vec<Pid> {
+        members(leader, tag, Age::Recent)
     }
 
     /// Signals everybody.
