@@ -36,8 +36,8 @@ async fn endless_output() {
     run("true").await;
     let idle = status("VmRSS:");
     for (command, total) in [
-        ("yes | head -c 200000000", 200_000_000),
-        ("head -c 50000000 /dev/zero | tr '\\0' x", 50_000_000),
+        ("yes | head -c 30000000", 30_000_000),
+        ("head -c 4000000 /dev/zero | tr '\\0' x", 4_000_000),
     ] {
         let output = run(command).await;
         assert_eq!(output.total, total, "{command}");
@@ -45,11 +45,11 @@ async fn endless_output() {
     }
     // Nothing but escapes, carriage returns and bytes that are no text.
     for command in [
-        "head -c 50000000 /dev/zero | tr '\\0' '\\r'",
-        "head -c 50000000 /dev/zero | tr '\\0' '\\033'",
-        "head -c 50000000 /dev/zero | tr '\\0' '\\377'",
-        "head -c 50000000 /dev/zero",
-        "printf '\\033]0;'; head -c 50000000 /dev/zero | tr '\\0' x",
+        "head -c 4000000 /dev/zero | tr '\\0' '\\r'",
+        "head -c 4000000 /dev/zero | tr '\\0' '\\033'",
+        "head -c 4000000 /dev/zero | tr '\\0' '\\377'",
+        "head -c 4000000 /dev/zero",
+        "printf '\\033]0;'; head -c 4000000 /dev/zero | tr '\\0' x",
     ] {
         run(command).await;
     }
