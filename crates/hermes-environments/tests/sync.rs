@@ -1,6 +1,6 @@
 //! Files that go to another machine and come back: this one, with another home.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};

@@ -218,8 +218,11 @@ async fn what_runs_is_found_again() {
         "\"pid\": 1",
         1,
     );
-    let both =
-        format!("{},{}", orphaned.trim_end().trim_end_matches(']'), &other.trim_start()[1..]);
+    let both = format!(
+        "{},{}",
+        orphaned.trim_end().trim_end_matches(']'),
+        other.trim_start().trim_start_matches('[')
+    );
     std::fs::write(&list, both).unwrap();
     let later = Machine::processes(&machine.dir);
     later.recover();

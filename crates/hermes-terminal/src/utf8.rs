@@ -3,6 +3,9 @@
 /// Stands for bytes that are no UTF-8.
 const REPLACEMENT: &str = "\u{FFFD}";
 
+/// Bytes of text with replaced parts that are given out at once, or a little more.
+const PIECE: usize = 16 * 1024;
+
 /// Decodes UTF-8 that comes in pieces: a character may be split between two. Each malformed
 /// sequence becomes U+FFFD, as with [`String::from_utf8_lossy`].
 ///
@@ -45,27 +48,32 @@ impl Decoder {
 
     fn decode(&mut self, bytes: &[u8], out: &mut impl FnMut(&str)) {
         let mut rest = bytes;
+        // What isn't text comes out in large pieces too: a program may print an archive.
+        let mut mended = String::new();
         while !rest.is_empty() {
             let error = match std::str::from_utf8(rest) {
-                Ok(text) => return out(text),
+                Ok(text) if mended.is_empty() => return out(text),
+                Ok(text) => {
+                    mended.push_str(text);
+                    break;
+                }
                 Err(error) => error,
             };
             let (valid, invalid) = rest.split_at(error.valid_up_to());
-            if let Ok(text) = std::str::from_utf8(valid)
-                && !text.is_empty()
-            {
-                out(text);
+            mended.push_str(std::str::from_utf8(valid).unwrap_or_default());
+            let Some(length) = error.error_len() else {
+                self.held.extend_from_slice(invalid);
+                break;
+            };
+            mended.push_str(REPLACEMENT);
+            rest = invalid.get(length..).unwrap_or_default();
+            if mended.len() >= PIECE {
+                out(&mended);
+                mended.clear();
             }
-            match error.error_len() {
-                Some(length) => {
-                    out(REPLACEMENT);
-                    rest = invalid.get(length..).unwrap_or_default();
-                }
-                None => {
-                    self.held.extend_from_slice(invalid);
-                    return;
-                }
-            }
+        }
+        if !mended.is_empty() {
+            out(&mended);
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::io;
 #[cfg(target_os = "linux")]
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
 #[cfg(target_os = "linux")]
@@ -63,6 +64,30 @@ impl ExitWatch {
             pause = (pause * 2).min(std::time::Duration::from_millis(20));
         }
     }
+}
+
+/// Waits until a process has ended, a child or another one; or for a moment, where that can't be
+/// watched.
+pub(super) async fn gone(pid: Pid, moment: Duration) {
+    #[cfg(target_os = "linux")]
+    match pidfd_open(pid, PidfdFlags::NONBLOCK) {
+        Ok(fd) => {
+            #[expect(unsafe_code, reason = "tokio has no safe way to wait for a descriptor")]
+            // SAFETY: an `OwnedFd` is open and the same descriptor for as long as it lives.
+            let fd = unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) };
+            if let Ok(fd) = fd
+                && fd.readable().await.is_ok()
+            {
+                return;
+            }
+        }
+        Err(rustix::io::Errno::SRCH) => return,
+        // Out of descriptors.
+        Err(_) => {}
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = pid;
+    tokio::time::sleep(moment).await;
 }
 
 /// How a child has ended, if it has; it is left to be collected.

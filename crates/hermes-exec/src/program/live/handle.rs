@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use hermes_task::Tracked;
 use rustix::process::Signal;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout_at};
 
-use super::exit::{ExitWatch, look};
+use super::exit::{ExitWatch, gone, look};
 use super::terminal::Terminal;
 use super::tree::Tree;
 use crate::environment::{BoxFuture, Exit, Handle, Pid, Size};
@@ -79,14 +79,27 @@ impl LiveHandle {
     /// Whether all of them have ended, or did before `give_up`.
     async fn are_gone(&self, give_up: Instant) -> bool {
         let [mut pause, longest] = LOOKS;
+        let mut is_first = true;
         loop {
-            if self.tree().is_gone() {
+            let alive = Tree::alive(self.pid, self.tag.as_deref());
+            if alive.is_empty() {
                 return true;
             }
-            if Instant::now() >= give_up {
-                return false;
+            // Looking again is only of use when one of them has gone, and takes a while where very
+            // many commands are ended at once.
+            let ends = async {
+                for pid in alive {
+                    gone(pid, longest).await;
+                }
+            };
+            if timeout_at(give_up, ends).await.is_err() {
+                return Tree::alive(self.pid, self.tag.as_deref()).is_empty();
             }
-            sleep(pause).await;
+            // Others may have been started in the meantime, again and again.
+            if !is_first {
+                sleep(pause).await;
+            }
+            is_first = false;
             pause = (pause * 2).min(longest);
         }
     }
