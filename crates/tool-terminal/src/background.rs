@@ -1,6 +1,6 @@
 //! A command that goes on beside the conversation.
 
-use hermes_exec::environment::{Size, Stdin};
+use hermes_exec::environment::{Pid, Size, Stdin};
 use hermes_exec::session::Background;
 use hermes_exec_policy::config::Backend;
 use hermes_processes::{Process, Routing, Spawn};
@@ -68,7 +68,7 @@ fn started(process: &Process) -> Map<String, Value> {
     let text = "It runs in the background.";
     result.insert("output".to_owned(), text.into());
     result.insert("session_id".to_owned(), process.id().into());
-    result.insert("pid".to_owned(), process.pid().map(|pid| pid.number()).into());
+    result.insert("pid".to_owned(), process.pid().map(Pid::number).into());
     result.insert("exit_code".to_owned(), 0.into());
     result.insert("error".to_owned(), Value::Null);
     result

@@ -179,10 +179,9 @@ impl Done {
             result.insert("status".to_owned(), "error".into());
         }
         result.insert("error".to_owned(), error.into());
-        if matches!(self.finished.ended, Ended::Exited(_)) && self.finished.is_entered {
-            if let Some(note) = exit_note(&plan.command, code) {
-                result.insert("exit_code_meaning".to_owned(), note.into());
-            }
+        let has_run = matches!(self.finished.ended, Ended::Exited(_)) && self.finished.is_entered;
+        if has_run && let Some(note) = exit_note(&plan.command, code) {
+            result.insert("exit_code_meaning".to_owned(), note.into());
         }
         result
     }

@@ -148,7 +148,7 @@ fn background(input: &Value, expect: &Value) -> Result<(), String> {
             let events = world.terminals.processes().drain(Recipient::All);
             json!({"types": events.iter().map(|it| it.kind.as_str()).collect::<Vec<_>>()})
         } else {
-            world.process(step, &text(step, "action")?.to_owned())?
+            world.process(step, text(step, "action")?)?
         };
         let check = check(&result, expect, begin.elapsed());
         check.map_err(|fault| format!("step {}: {fault}: {}", number + 1, cut(&result)))?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hermes_exec::environment::Size;
+use hermes_exec::environment::{Pid, Size};
 use hermes_processes::{InputError, Killed, Process, Source, Waited};
 use hermes_registry::{ToolContext, ToolError};
 use serde_json::{Map, Value, json};
@@ -52,7 +52,7 @@ pub(super) fn poll(terminals: &Terminals, process: &Process, cx: &ToolContext) -
     // Before the output: what comes in between isn't lost then.
     let ended = process.ended();
     put(&mut result, "status", if ended.is_some() { "exited" } else { "running" });
-    put(&mut result, "pid", process.pid().map(|pid| pid.number()));
+    put(&mut result, "pid", process.pid().map(Pid::number));
     put(&mut result, "uptime_seconds", process.uptime().as_secs());
     put(&mut result, "output_preview", masked(process, &process.preview(PREVIEW)));
     put(&mut result, "new_output", masked(process, &new_output(process)));

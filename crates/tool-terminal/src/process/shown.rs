@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use hermes_exec::environment::Pid;
 use hermes_processes::{Ended, Process};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -44,7 +45,7 @@ pub(super) fn entry(process: &Process) -> Map<String, Value> {
     let command: String = process.command().chars().take(COMMAND).collect();
     put(&mut entry, "command", masked(process, &command));
     put(&mut entry, "cwd", process.cwd());
-    put(&mut entry, "pid", process.pid().map(|pid| pid.number()));
+    put(&mut entry, "pid", process.pid().map(Pid::number));
     put(&mut entry, "started_at", local_time(process.started_at()));
     put(&mut entry, "uptime_seconds", process.uptime().as_secs());
     put(&mut entry, "status", status(process));
