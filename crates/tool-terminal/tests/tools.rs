@@ -1,0 +1,259 @@
+//! The tools as a model calls them, on this machine.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use hermes_approval::Approvals;
+use hermes_environments::{Environments, Overrides, Setup};
+use hermes_processes::{Options, Processes};
+use hermes_registry::{
+    CallIds, CancellationToken, ErrorKind, Invocation, Services, Settings, Surface, Tool,
+    ToolContext, ToolError, ToolOutput,
+};
+use hermes_tool_terminal::{Terminals, mask, tools};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+struct World {
+    dir: tempfile::TempDir,
+    terminals: Arc<Terminals>,
+    context: ToolContext,
+}
+
+impl World {
+    fn new() -> Self {
+        Self::with(json!({"approvals": {"mode": "off"}}), &[])
+    }
+
+    fn with(config: Value, env: &[(&str, &str)]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().display().to_string();
+        let bin = format!("{path}/bin:/usr/bin:/bin");
+        let env = [("PATH", bin.as_str()), ("HOME", &path)].into_iter().chain(env.iter().copied());
+        let settings = Settings::new(dir.path().join("hermes")).with_env(env).with_config(config);
+        let environments = Environments::new(Setup::new(settings.clone(), dir.path()));
+        let mask = Arc::new(|command: &str, text: &str| mask(command, text).into_owned());
+        let processes = Processes::new(Options { mask, ..Options::default() });
+        let terminals = Terminals::new(environments, processes);
+        let services = terminals.lend(Services::new());
+        let context = ToolContext::new(dir.path())
+            .with_ids(CallIds { task: "one".into(), session: "s".into(), ..CallIds::default() })
+            .with_surface(Surface::Cli)
+            .with_services(Approvals::builder(&settings).build().lend(services))
+            .with_settings(settings);
+        Self { dir, terminals, context }
+    }
+
+    async fn call(&self, tool: &str, args: Value) -> Result<Value, ToolError> {
+        self.call_in(self.context.clone(), tool, args).await
+    }
+
+    async fn call_in(
+        &self,
+        context: ToolContext,
+        tool: &str,
+        args: Value,
+    ) -> Result<Value, ToolError> {
+        let spec = tools().iter().find(|spec| spec.name == tool).unwrap();
+        let Invocation::Async(call) = Tool::linked(spec).start(args, context) else { panic!() };
+        call.await.map(|output| match output {
+            ToolOutput::Json(value) => value,
+            other => panic!("{other:?}"),
+        })
+    }
+
+    async fn run(&self, command: &str) -> Value {
+        self.call("terminal", json!({"command": command})).await.unwrap()
+    }
+
+    async fn output(&self, command: &str) -> String {
+        self.run(command).await["output"].as_str().unwrap().to_owned()
+    }
+
+    fn is_used(&self) -> bool {
+        std::fs::read_dir(self.dir.path().join("hermes")).is_ok_and(|it| it.count() > 0)
+    }
+}
+
+#[tokio::test]
+async fn a_refused_call_starts_nothing() {
+    let world = World::with(json!({}), &[]);
+    for (args, kind, part) in [
+        (json!({"command": 5}), ErrorKind::InvalidArguments, "must be a text"),
+        (json!({"command": " "}), ErrorKind::InvalidArguments, "empty"),
+        (json!({"command": "a\u{0}b"}), ErrorKind::InvalidArguments, "NUL"),
+        (json!({"command": "ls", "timeout": 601}), ErrorKind::InvalidArguments, "600"),
+        (json!({"command": "ls", "timeout": -1}), ErrorKind::InvalidArguments, "timeout"),
+        (json!({"command": "ls", "workdir": "$(id)"}), ErrorKind::InvalidArguments, "workdir"),
+        (json!({"command": "sleep 9 &"}), ErrorKind::InvalidArguments, "background=true"),
+        (json!({"command": "rm -rf /"}), ErrorKind::Denied, "never run"),
+        (json!({"command": "rm -rf ~/x"}), ErrorKind::Denied, "consent"),
+    ] {
+        let error = world.call("terminal", args.clone()).await.unwrap_err();
+        assert_eq!(error.kind(), kind, "{args}");
+        assert!(error.message().contains(part), "{args}: {}", error.message());
+        assert_eq!(error.extra().get("exit_code"), Some(&json!(-1)), "{args}");
+    }
+    assert!(!world.is_used() || !world.dir.path().join("hermes/processes").exists());
+    let without = world.context.clone().with_services(Services::new());
+    let error = world.call_in(without, "terminal", json!({"command": "ls"})).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+}
+
+#[tokio::test]
+async fn a_folder_for_one_command_is_left_again() {
+    let world = World::new();
+    world.run("cd /usr").await;
+    let there = |command: &str| json!({"command": command, "workdir": "/usr/share"});
+    let result = world.call("terminal", there("pwd")).await.unwrap();
+    assert_eq!(result["output"], "/usr/share");
+    assert_eq!(world.output("pwd").await, "/usr");
+    world.call("terminal", there("cd /usr/bin")).await.unwrap();
+    assert_eq!(world.output("pwd").await, "/usr/bin");
+    let result = world.call("terminal", json!({"command": "pwd", "workdir": "/nope"})).await;
+    assert_eq!(result.unwrap()["exit_code"], 126);
+    // One that is gone gives way to the nearest one.
+    world.run("mkdir -p ~/a/b; cd ~/a/b; rmdir ~/a/b").await;
+    let result = world.run("basename $PWD").await;
+    assert_eq!(result["output"], "a");
+    assert!(result["cwd_note"].as_str().unwrap().contains("a/b"), "{result}");
+}
+
+#[tokio::test]
+async fn long_output_is_in_a_file_without_secrets() {
+    let world = World::new();
+    let key = "sk-ant-REDACTED";
+    let command = format!("echo {key}; seq 1 40000; printf '\\033[31mend\\033[0m\\n'");
+    let output = world.output(&command).await;
+    assert!(output.chars().count() <= 50_000);
+    assert!(output.ends_with("\nend") && !output.contains("789abcdefghij"), "{output}");
+    let file = output.split_whitespace().find(|word| word.contains("/output-")).unwrap();
+    let file = Path::new(file.trim_matches(|c: char| !c.is_alphanumeric() && c != '/'));
+    let text = std::fs::read_to_string(file).unwrap();
+    assert!(text.contains("\n20000\n") && text.ends_with("\nend\n"));
+    assert!(!text.contains("789abcdefghij"));
+    assert_eq!(std::fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[tokio::test]
+async fn secrets_of_the_program_stay_behind() {
+    let world = World::with(
+        json!({"approvals": {"mode": "off"}}),
+        &[("OPENAI_API_KEY", "hidden-one"), ("NOTION_TOKEN", "shown"), ("SUDO_PASSWORD", "pw")],
+    );
+    let output =
+        world.output("echo [$OPENAI_API_KEY][$SUDO_PASSWORD]; printenv NOTION_TOKEN | wc -c").await;
+    assert_eq!(output.split_whitespace().collect::<Vec<_>>(), ["[][]", "6"]);
+    assert!(!world.output("env").await.contains("=shown\n"));
+}
+
+#[tokio::test]
+async fn sudo_gets_its_password_by_a_helper() {
+    let world =
+        World::with(json!({"approvals": {"mode": "off"}}), &[("SUDO_PASSWORD", "open sesame")]);
+    // Stands in for sudo: asks the helper as `sudo -A` does, and tells what it was given.
+    let bin = world.dir.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let sudo = "#!/bin/sh\n[ \"$1\" = -A ] || exit 9\nshift\n\
+                [ \"$(\"$SUDO_ASKPASS\")\" = 'open sesame' ] || { echo 'sudo: 1 incorrect password attempt'; exit 1; }\n\
+                exec \"$@\"\n";
+    std::fs::write(bin.join("sudo"), sudo).unwrap();
+    std::fs::set_permissions(bin.join("sudo"), PermissionsExt::from_mode(0o755)).unwrap();
+    let result =
+        world.run("sudo echo as root; sudo sh -c 'echo $0 again'; echo [$SUDO_ASKPASS]").await;
+    let output = result["output"].as_str().unwrap();
+    assert!(output.starts_with("as root\nsh again\n["), "{result}");
+    // Gone with the command, and no part of the session.
+    let helper = output.rsplit('[').next().unwrap().trim_end_matches(']');
+    assert!(!helper.is_empty() && !Path::new(helper).exists());
+    assert_eq!(world.output("echo [$SUDO_ASKPASS]").await, "[]");
+}
+
+#[tokio::test]
+async fn an_interrupted_command_tells_what_it_had_said() {
+    let world = World::new();
+    let cancel = CancellationToken::new();
+    let context = world.context.clone().with_cancel(cancel.clone());
+    let call = world.call_in(context, "terminal", json!({"command": "echo so far; sleep 60"}));
+    let stop = async {
+        tokio::time::sleep(std::time::Duration::from_millis(700)).await;
+        cancel.cancel();
+    };
+    let (result, ()) = tokio::join!(call, stop);
+    let result = result.unwrap();
+    assert_eq!(result["exit_code"], 130);
+    assert_eq!(result["output"], "so far\n\n[Command interrupted]");
+    assert_eq!(world.output("echo on").await, "on");
+}
+
+#[tokio::test]
+async fn processes_of_others_are_not_seen() {
+    let world = World::new();
+    let start = json!({"command": "sleep 60", "background": true, "notify_on_complete": true});
+    let started = world.call("terminal", start).await.unwrap();
+    // Nobody could be told.
+    assert!(started["notify_unsupported"].is_string(), "{started}");
+    let id = &started["session_id"];
+    let of = |task: &str, session: &str| {
+        let ids = CallIds { task: task.into(), session: session.into(), ..CallIds::default() };
+        world.context.clone().with_ids(ids)
+    };
+    let poll = json!({"action": "poll", "session_id": id});
+    for (task, session, expected) in
+        [("one", "s", "running"), ("two", "s", "running"), ("two", "other", "not_found")]
+    {
+        let found = world.call_in(of(task, session), "process", poll.clone()).await.unwrap();
+        assert_eq!(found["status"], expected, "{task} {session}");
+    }
+    let list = world.call_in(of("two", "s"), "process", json!({"action": "list"})).await.unwrap();
+    assert_eq!(list["processes"][0]["session_scoped"], true);
+    world.terminals.ended("one").await;
+    let found = world.call("process", poll).await.unwrap();
+    assert_eq!(
+        (&found["status"], &found["termination_source"]),
+        (&json!("exited"), &json!("kill_all"))
+    );
+}
+
+#[tokio::test]
+async fn tasks_share_a_machine_unless_they_have_their_own() {
+    let world = World::new();
+    let environments = world.terminals.environments();
+    let ids = |task: &str| CallIds { task: task.into(), ..CallIds::default() };
+    environments.register("apart", Overrides::cwd("/usr"));
+    let own = Overrides { env_type: Some("local".to_owned()), ..Overrides::default() };
+    environments.register("own", own);
+    assert_eq!(environments.key(&ids("apart")), "default");
+    assert_eq!(environments.key(&ids("own")), "own");
+    world.run("export SHARED=1").await;
+    for (task, expected) in [("apart", "/usr 1"), ("own", " ")] {
+        let context = world.context.clone().with_ids(ids(task));
+        let command = json!({"command": "echo \"$([ $PWD = /usr ] && pwd) $SHARED\""});
+        let result = world.call_in(context, "terminal", command).await.unwrap();
+        assert_eq!(result["output"], expected, "{task}");
+    }
+}
+
+#[tokio::test]
+async fn a_sandbox_is_told_of() {
+    let config = json!({
+        "approvals": {"mode": "off"},
+        "terminal": {"sandbox": {"mode": "auto"}},
+    });
+    let world = World::with(config, &[]);
+    let outside = tempfile::Builder::new().tempdir_in("/var/lib").ok();
+    let Some(outside) = outside else {
+        println!("skipped: there is no folder to be kept out of");
+        return;
+    };
+    let command = format!("echo x >{0}/f; echo y >f; cat f", outside.path().display());
+    let result = world.run(&command).await;
+    assert!(result["sandbox"]["mechanism"].is_string(), "{result}");
+    if result["sandbox"]["filesystem"] == "enforced" {
+        assert!(!outside.path().join("f").exists(), "{result}");
+        assert!(result["output"].as_str().unwrap().ends_with("y"), "{result}");
+    }
+}
