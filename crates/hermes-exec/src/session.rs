@@ -133,8 +133,12 @@ impl Session {
         self.environment.start(start).await
     }
 
-    /// Prepares the environment, and the state with the first command.
-    async fn ready(&self) -> Result<(), StartFailure> {
+    /// Prepares the environment, and with the first call the session's folder and state. Commands
+    /// do so by themselves.
+    ///
+    /// # Errors
+    /// The environment can't be used.
+    pub async fn ready(&self) -> Result<(), StartFailure> {
         self.environment.prepare().await?;
         self.opened.get_or_try_init(|| self.open()).await.copied()
     }

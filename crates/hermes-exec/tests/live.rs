@@ -111,7 +111,7 @@ async fn the_whole_tree_ends() {
     // A child, one in a session of its own, and one that has left the tree.
     let script = format!(
         "exec >{0}.new; sleep 100 & echo $!; setsid bash -c 'trap \"\" TERM; echo $$; \
-         while :; do sleep 1; done' & sleep 0.3; (setsid sleep 100 & echo $!); \
+         while :; do sleep 1; done' & sleep 0.3; (setsid env -i sleep 100 & echo $!); \
          mv {0}.new {0}; wait",
         file.display()
     );

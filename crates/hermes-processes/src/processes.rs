@@ -112,8 +112,8 @@ impl Processes {
         Arc::new(Self { shared: Arc::new(shared), pumps: Mutex::default() })
     }
 
-    /// Finds the processes of this machine that earlier runs of the program left running. Their
-    /// output files and those of ended ones are known by their names; the latter are removed.
+    /// Finds the processes of this machine that earlier runs of the program left running. Output
+    /// of others that is a day old is removed.
     ///
     /// Returns those that somebody looks after regularly, for whoever does so.
     pub fn recover(&self) -> Vec<Arc<Process>> {
@@ -121,6 +121,9 @@ impl Processes {
         // A list that can't be read or written costs no more than itself.
         let saved = checkpoint.adopt().unwrap_or_default();
         let folder = self.shared.folder.as_deref();
+        if let Some(folder) = folder {
+            spool::remove_old(folder);
+        }
         let mut watched = Vec::new();
         for saved in saved {
             let Some(process) = recovered::process(saved, folder, self.shared.grace) else {
@@ -216,6 +219,10 @@ impl Processes {
     pub fn consume(&self, process: &Process) {
         process.consume();
         self.shared.events.consume_completion(process.id());
+        if process.is_detached() {
+            // Nobody listens to its end, which would take it off the list.
+            self.shared.save();
+        }
     }
 
     /// Ends all running processes of a task, or all there are.

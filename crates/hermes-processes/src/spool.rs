@@ -4,6 +4,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Most bytes in a file. What comes after is in memory only.
 const MOST: u64 = 64 * 1024 * 1024;
@@ -48,6 +49,19 @@ impl Spool {
 /// Where the output of a process is.
 pub(crate) fn path(folder: &Path, process: &str) -> PathBuf {
     folder.join(format!("{process}.log"))
+}
+
+/// Removes files that nobody has written to for a day: those of programs that were killed.
+pub(crate) fn remove_old(folder: &Path) {
+    const DAY: Duration = Duration::from_secs(24 * 3600);
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let age = entry.metadata().and_then(|it| it.modified()).ok();
+        let is_old = age.and_then(|it| it.elapsed().ok()).is_some_and(|age| age > DAY);
+        if is_old && entry.path().extension().is_some_and(|it| it == "log") {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Makes a folder that nobody else may look into.

@@ -1,8 +1,11 @@
 //! A command that goes on beside the conversation.
 
+use std::path::Path;
+
 use hermes_exec::environment::{Pid, Size, Stdin};
 use hermes_exec::session::Background;
 use hermes_exec_policy::config::Backend;
+use hermes_exec_policy::config::cwd::can_enter;
 use hermes_processes::{Process, Routing, Spawn};
 use hermes_registry::{Surface, ToolContext, ToolError};
 use hermes_terminal::is_ci_poller;
@@ -17,6 +20,11 @@ use crate::terminals::LateMessages;
 /// # Errors
 /// It can't be started.
 pub(crate) async fn run(plan: Plan, args: &Args, cx: &ToolContext) -> Result<Value, ToolError> {
+    let is_local = matches!(plan.config.backend, Backend::Local(_));
+    if is_local && !can_enter(Path::new(&plan.cwd)) {
+        let message = format!("the folder {} can't be entered; nothing ran", plan.cwd);
+        return Err(ToolError::not_found(message).with_extra("exit_code", 126));
+    }
     let environments = plan.terminals.environments();
     let (terminal, pty_note) = terminal(&plan, args);
     let mut is_renewed = false;

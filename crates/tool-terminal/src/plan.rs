@@ -32,7 +32,8 @@ pub(crate) struct Plan {
 
 /// The error for a call of which nothing ran.
 pub(crate) fn refusal(error: ToolError) -> ToolError {
-    error.with_extra("output", "").with_extra("exit_code", -1).with_extra("status", "error")
+    let code = error.extra().get("exit_code").cloned().unwrap_or_else(|| (-1).into());
+    error.with_extra("output", "").with_extra("exit_code", code).with_extra("status", "error")
 }
 
 /// The error for a command that may not run, or not yet.

@@ -1,8 +1,6 @@
 //! The whole of an output that is too long to be shown, in a file where the command ran.
 
 use std::io::Write as _;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use hermes_environments::Lease;
 use hermes_exec::environment::{Dialect, Start, Stdin};
@@ -62,7 +60,8 @@ impl Spill {
         let Some(text) = self.pending.get(..length).filter(|text| !text.is_empty()) else { return };
         if self.file.is_none() {
             // Readable by nobody else.
-            self.file = tempfile::Builder::new().prefix("hermes-output-").tempfile().ok();
+            self.file =
+                tempfile::Builder::new().prefix("hermes-output-").suffix(".txt").tempfile().ok();
         }
         let clean = redact(text, self.mode);
         let room = MOST - self.written;
@@ -79,7 +78,6 @@ impl Spill {
 
     /// Ends the output and puts the file where commands of the session find it. Its path there.
     pub(crate) async fn keep(mut self, lease: &Lease) -> Option<String> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
         if !self.is_full {
             let Self { cleaner, pending, .. } = &mut self;
             cleaner.finish(&mut |text| pending.push_str(text));
@@ -87,13 +85,14 @@ impl Spill {
         }
         let file = self.file?;
         let session = lease.session();
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = format!("{}/output-{number}.txt", session.folder());
         let environment = session.environment();
         if environment.shares_files() {
-            let bytes = std::fs::copy(file.path(), PathBuf::from(&path));
-            return bytes.is_ok().then_some(path);
+            // It outlives the session: the model may look at it later.
+            let (_, path) = file.keep().ok()?;
+            return path.into_os_string().into_string().ok();
         }
+        let name = file.path().file_name()?.to_str()?.to_owned();
+        let path = format!("{}/{name}", environment.temp_dir().trim_end_matches('/'));
         let start = Start {
             dialect: Dialect::Posix,
             stdin: Stdin::Bytes(std::fs::read(file.path()).ok()?),

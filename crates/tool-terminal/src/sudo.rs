@@ -46,13 +46,13 @@ impl Askpass {
             return Ok(None);
         }
         let Some(password) = password(plan, lease, cx).await else { return Ok(None) };
+        // The folder for the helper is there then.
+        lease.session().ready().await?;
         let folder = lease.session().folder();
         let helper = unique(&format!("{folder}/askpass"));
-        // The folder may not be there yet: the session makes it with its first command.
         let script = format!(
-            "umask 077; mkdir -p {folder} && cat >{helper}.txt && \
+            "umask 077; cat >{helper}.txt && \
              printf '#!/bin/sh\\nexec cat %s\\n' {text} >{helper} && chmod 700 {helper}",
-            folder = quote(folder),
             helper = quote(&helper),
             text = quote(&quote(&format!("{helper}.txt"))),
         );

@@ -130,12 +130,15 @@ async fn long_output_is_in_a_file_without_secrets() {
     let output = world.output(&command).await;
     assert!(output.chars().count() <= 50_000);
     assert!(output.ends_with("\nend") && !output.contains("789abcdefghij"), "{output}");
-    let file = output.split_whitespace().find(|word| word.contains("/output-")).unwrap();
-    let file = Path::new(file.trim_matches(|c: char| !c.is_alphanumeric() && c != '/'));
+    let file = output.split_whitespace().find(|word| word.contains("/hermes-output-")).unwrap();
+    let file = Path::new(
+        file.trim_matches(|c: char| !c.is_alphanumeric() && c != '/').trim_end_matches('.'),
+    );
     let text = std::fs::read_to_string(file).unwrap();
     assert!(text.contains("\n20000\n") && text.ends_with("\nend\n"));
     assert!(!text.contains("789abcdefghij"));
     assert_eq!(std::fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+    std::fs::remove_file(file).unwrap();
 }
 
 #[tokio::test]
@@ -161,7 +164,10 @@ async fn sudo_gets_its_password_by_a_helper() {
                 [ \"$(\"$SUDO_ASKPASS\")\" = 'open sesame' ] || { echo 'sudo: 1 incorrect password attempt'; exit 1; }\n\
                 exec \"$@\"\n";
     std::fs::write(bin.join("sudo"), sudo).unwrap();
-    std::fs::set_permissions(bin.join("sudo"), PermissionsExt::from_mode(0o755)).unwrap();
+    // A login shell begins with the PATH of the system.
+    std::fs::write(world.dir.path().join(".profile"), "export PATH=$HOME/bin:$PATH\n").unwrap();
+    let runnable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(bin.join("sudo"), runnable).unwrap();
     let result =
         world.run("sudo echo as root; sudo sh -c 'echo $0 again'; echo [$SUDO_ASKPASS]").await;
     let output = result["output"].as_str().unwrap();

@@ -77,13 +77,19 @@ impl Program {
 fn own_session(command: &mut Command, has_terminal: bool) {
     // The group comes with the session: its leader can't be made one again.
     let lead = move || {
-        rustix::process::setsid()?;
+        let leader = rustix::process::setsid()?;
+        // What leaves its parents becomes the leader's child for as long as the leader lives, and
+        // is found with it. Without the call it may be found by its variables.
+        #[cfg(target_os = "linux")]
+        let _ = rustix::process::set_child_subreaper(Some(leader));
+        #[cfg(not(target_os = "linux"))]
+        let _ = leader;
         if has_terminal {
             rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
         }
         Ok(())
     };
-    // SAFETY: between fork and exec only async-signal-safe calls are made: two system calls, and
+    // SAFETY: between fork and exec only async-signal-safe calls are made: system calls, and
     // no allocation, lock or formatting; an error is a number.
     unsafe { command.pre_exec(lead) };
 }

@@ -72,15 +72,18 @@ impl Wrapper<'_> {
         }
         // After the state, which has an idea of the folder as well.
         let cwd = folder(self.cwd);
+        let said = "builtin echo \"the folder can't be entered\" >&2; builtin exit 126";
         let not_entered = match &self.save {
-            Some(save) => format!("{{ {}; builtin exit 126; }}", save.report.say(NOT_ENTERED)),
-            None => "builtin exit 126".to_owned(),
+            Some(save) => format!("{{ {}; {said}; }}", save.report.say(NOT_ENTERED)),
+            None => format!("{{ {said}; }}"),
         };
-        script.push_str(&format!("builtin cd -P -- {cwd} || {not_entered}\n__hermes_from=$PWD\n"));
+        script.push_str(&format!(
+            "builtin cd -P -- {cwd} 2>/dev/null || {not_entered}\n__hermes_from=$PWD\n"
+        ));
         if self.save.is_some() {
-            script.push_str("builtin trap __hermes_end EXIT\n");
+            script.push_str(&format!("builtin trap '{AT_END}' EXIT\n"));
             if sets_exit_trap(self.command) {
-                script.push_str(TRAP);
+                script.push_str(&format!("__hermes_at_end='{AT_END}'\n{TRAP}"));
             }
         }
         script.push_str(&format!("__hermes_command={}\n", quote(self.command)));
@@ -106,7 +109,6 @@ impl Wrapper<'_> {
         script.push_str(&format!(
             r#"__hermes_exit= __hermes_traps=
 __hermes_end() {{
-  __hermes_code=$? __hermes_set=$SHELLOPTS __hermes_shopt=$BASHOPTS
   {{
     builtin set +aefnuvx +o posix
     builtin trap - DEBUG ERR RETURN EXIT
@@ -133,6 +135,10 @@ __hermes_end() {{
     }
 }
 
+/// What the shell does at its end. The first of it isn't traced, whatever the command switched on.
+const AT_END: &str = "{ __hermes_code=$? __hermes_set=$SHELLOPTS __hermes_shopt=$BASHOPTS; \
+                      \\builtin set +xv; } 2>/dev/null; __hermes_end";
+
 /// Puts the options of the state in force, where they aren't the ones of a new shell.
 const OPTIONS: &str = r#"if [[ $__hermes_set/$__hermes_shopt != "$SHELLOPTS/$BASHOPTS" ]]; then
   __hermes_options() {
@@ -142,8 +148,13 @@ const OPTIONS: &str = r#"if [[ $__hermes_set/$__hermes_shopt != "$SHELLOPTS/$BAS
     builtin unset -f __hermes_options
     for name in $SHELLOPTS; do builtin set +o "$name"; done
     for name in $__hermes_set; do
-      # In force, it would be the end of everything.
-      [[ $name == noexec ]] || builtin set -o "$name"
+      case $name in
+        # In force, it would be the end of everything.
+        noexec) ;;
+        # For the command alone.
+        xtrace|verbose) __hermes_command="builtin set -o $name"$'\n'"$__hermes_command";;
+        *) builtin set -o "$name";;
+      esac
     done
   }
   __hermes_options 2>/dev/null
@@ -184,7 +195,7 @@ trap() {
   [[ ${1-} != -- ]] || builtin shift
   if [[ $# -eq 0 || $1 == -p || $1 == -l ]]; then
     [[ -z $__hermes_exit || ${1-} == -l ]] || builtin printf 'trap -- %q EXIT\n' "$__hermes_exit"
-    builtin trap - EXIT; builtin trap "$@"; builtin trap __hermes_end EXIT; builtin return
+    builtin trap - EXIT; builtin trap "$@"; builtin trap "$__hermes_at_end" EXIT; builtin return
   fi
   if [[ $# -eq 1 ]]; then builtin set -- - "$1"; fi
   local action=$1 signal status=0
