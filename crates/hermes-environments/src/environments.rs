@@ -223,6 +223,14 @@ impl Environments {
         Ok(Lease::of(Arc::clone(made), key))
     }
 
+    /// The session of a call, if its environment has been made already and nobody is at it.
+    #[must_use]
+    pub fn known(&self, ids: &CallIds) -> Option<Arc<Session>> {
+        let slot = self.lock_slots().get(&self.key(ids)).cloned()?;
+        let entry = slot.try_lock().ok()?;
+        entry.as_ref().map(|entry| Arc::clone(&entry.session))
+    }
+
     /// Gives up the environment of a lease, whose machine is gone, so that the next call gets a
     /// new one.
     pub async fn lost(&self, lease: &Lease) {

@@ -144,8 +144,12 @@ impl Synced {
         let base = self.base().await?;
         progress.attempt = Some(Instant::now());
         let pushed = push::push(self, base, progress).await;
-        if let Err(Trouble::Failed(problem)) = &pushed {
-            self.progress.lock().await.tell(problem);
+        if let Err(trouble) = &pushed {
+            let mut progress = self.progress.lock().await;
+            progress.state.failed();
+            if let Trouble::Failed(problem) = trouble {
+                progress.tell(problem);
+            }
         }
         pushed
     }

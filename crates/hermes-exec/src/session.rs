@@ -8,6 +8,7 @@
 //! wrapper has told that it is whole; of commands at the same time, one that changed nothing
 //! doesn't undo what another one did.
 
+mod definitions;
 mod foreground;
 mod marker;
 mod quote;

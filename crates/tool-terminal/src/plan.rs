@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermes_approval::{CommandGate, CommandRequest, Decision, Forced, Place};
+use hermes_approval::{By, CommandGate, CommandRequest, Decision, Forced, Place};
 use hermes_exec_policy::child_env::SessionVars;
 use hermes_exec_policy::config::{Backend, TerminalConfig};
 use hermes_registry::{ToolContext, ToolError};
@@ -56,7 +56,16 @@ impl Plan {
             checked.map_err(|error| refusal(ToolError::invalid_arguments(error)))?;
         let environments = terminals.environments();
         let (cwd, note) = environments.folder(cx.ids(), args.workdir.as_deref(), &config);
-        let decision = decide(cx, &config, &command, &cwd).await?;
+        let mut decision = decide(cx, &config, &command, &cwd).await?;
+        // What is harmless as it stands may not be so in its session.
+        let session = environments.known(cx.ids()).filter(|_| decision.by == By::Nothing);
+        if let Some(session) = session {
+            let definitions = session.definitions(&command).await;
+            if !definitions.is_empty() {
+                let command = format!("{definitions}{command}");
+                decision = decide(cx, &config, &command, &cwd).await?;
+            }
+        }
         if let Some(result) = decision.result() {
             return Err(not_approved(result));
         }

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use hermes_approval::Approvals;
+use hermes_approval::{Approvals, Forced};
 use hermes_environments::{Environments, Overrides, Setup};
 use hermes_processes::{Options, Processes};
 use hermes_registry::{
@@ -101,6 +101,23 @@ async fn a_refused_call_starts_nothing() {
     let without = world.context.clone().with_services(Services::new());
     let error = world.call_in(without, "terminal", json!({"command": "ls"})).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
+}
+
+#[tokio::test]
+async fn commands_are_judged_by_what_the_session_makes_of_them() {
+    let world = World::with(json!({}), &[]);
+    let define = "alias ll='rm -rf ~/x'; export C='rm -rf ~/x' OK=1; f() { rm -rf ~/x; }";
+    let services = world.terminals.lend(Services::new()).with(Arc::new(Forced));
+    let gate = Approvals::builder(world.context.settings()).build();
+    let forced = world.context.clone().with_services(gate.lend(services));
+    world.call_in(forced, "terminal", json!({"command": define})).await.unwrap();
+    for command in ["ll", "$C", "eval $C", "f", "true; f"] {
+        let error = world.call("terminal", json!({"command": command})).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Denied, "{command}");
+    }
+    for command in ["echo $OK", "ls", "export OK=2"] {
+        world.run(command).await;
+    }
 }
 
 #[tokio::test]

@@ -132,6 +132,8 @@ async fn terminals() {
         let start = Start { terminal: Some(size), stdin: Stdin::Open, ..Start::new(script) };
         let mut running = machine.start(start).await;
         let mut stdin = running.stdin.take().unwrap();
+        // The client tells the size a moment after the command began.
+        tokio::time::sleep(Duration::from_millis(700)).await;
         // What a shell on a terminal would take for keys that leave it.
         stdin.write_all(b"\x10one\n").await.unwrap();
         let mut said = String::new();

@@ -90,6 +90,11 @@ impl SyncState {
         force || since.is_none_or(|since| since >= INTERVAL)
     }
 
+    /// Something was not done that was to be: it is time to look for changes again.
+    pub fn failed(&mut self) {
+        self.synced = None;
+    }
+
     /// Whether the other side ever got anything; otherwise there is nothing to bring back.
     #[must_use]
     pub fn has_pushed(&self) -> bool {
