@@ -1,6 +1,11 @@
 //! The tools as a model calls them, on this machine.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests"
+)]
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
