@@ -9,7 +9,6 @@ use hermes_exec::environment::{BoxFuture, Environment, StartFailure};
 use hermes_exec_docker::values::forward_names;
 use hermes_exec_docker::{Engine, Mount, Options};
 use hermes_exec_policy::config::{Backend, DockerConfig};
-use hermes_exec_policy::files::CONTAINER_BASE;
 use hermes_registry::Settings;
 use hermes_task::Tracked;
 use serde_json::Value;
@@ -33,7 +32,7 @@ impl Docker {
         }
     }
 
-    async fn open(&self, mut request: Request) -> Result<Arc<dyn Environment>, StartFailure> {
+    async fn open(&self, request: Request) -> Result<Arc<dyn Environment>, StartFailure> {
         let Backend::Docker(config) = request.config.backend.clone() else {
             return Err(StartFailure::new("no container is configured"));
         };
@@ -41,17 +40,7 @@ impl Docker {
         if config.orphan_reaper {
             self.reap(engine, &request);
         }
-        // Copies of files are made for it.
-        let prepared = hermes_task::spawn_blocking(move || {
-            let binds = request.binds(CONTAINER_BASE, &mut Vec::new());
-            (request, binds)
-        });
-        let binds;
-        (request, binds) = prepared.await.map_err(|_| StartFailure::new("interrupted"))?;
-        let mounts = binds.into_iter();
-        let mounts = mounts
-            .map(|it| Mount { host: it.host, container: it.container, read_only: it.read_only })
-            .collect();
+        let (request, mounts) = crate::with_mounts(request).await?;
         let options = options(&request, &config, &self.profile, mounts);
         Ok(Arc::new(engine.open(options).await?))
     }

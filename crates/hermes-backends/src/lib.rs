@@ -15,6 +15,13 @@ use std::sync::Arc;
 
 use hermes_environments::Factory;
 use hermes_registry::Settings;
+#[cfg(unix)]
+use {
+    hermes_environments::{Bind, Request},
+    hermes_exec::environment::StartFailure,
+    hermes_exec_docker::Mount,
+    hermes_exec_policy::files::CONTAINER_BASE,
+};
 
 /// Makers of all kinds of machines that this build knows. Nothing is started and nobody asked yet.
 #[must_use]
@@ -32,6 +39,19 @@ pub fn all(settings: &Settings) -> Vec<Arc<dyn Factory>> {
         Arc::new(daytona::Daytona::of(settings)),
     ];
     factories
+}
+
+/// What a container is to see of this machine. Copies of files are made for it, which may block.
+#[cfg(unix)]
+async fn with_mounts(request: Request) -> Result<(Request, Vec<Mount>), StartFailure> {
+    let prepared = hermes_task::spawn_blocking(move || {
+        let binds = request.binds(CONTAINER_BASE, &mut Vec::new());
+        (request, binds)
+    });
+    let (request, binds) = prepared.await.map_err(|_| StartFailure::new("interrupted"))?;
+    let mount =
+        |it: Bind| Mount { host: it.host, container: it.container, read_only: it.read_only };
+    Ok((request, binds.into_iter().map(mount).collect()))
 }
 
 /// The variables of the process, for programs that the user set up for himself: clients of engines

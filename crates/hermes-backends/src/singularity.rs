@@ -5,8 +5,7 @@ use std::sync::Arc;
 use hermes_environments::{Factory, Request};
 use hermes_exec::environment::{BoxFuture, Environment, StartFailure};
 use hermes_exec_policy::config::Backend;
-use hermes_exec_policy::files::CONTAINER_BASE;
-use hermes_exec_singularity::{Mount, Options, open};
+use hermes_exec_singularity::{Options, open};
 use hermes_registry::Settings;
 
 /// Makes instances.
@@ -23,16 +22,7 @@ impl Singularity {
         let Backend::Singularity(container) = request.config.backend.clone() else {
             return Err(StartFailure::new("no instance is configured"));
         };
-        // Copies of files are made for it.
-        let prepared = hermes_task::spawn_blocking(move || {
-            let binds = request.binds(CONTAINER_BASE, &mut Vec::new());
-            (request, binds)
-        });
-        let (request, binds) = prepared.await.map_err(|_| StartFailure::new("interrupted"))?;
-        let mounts = binds.into_iter();
-        let mounts = mounts
-            .map(|it| Mount { host: it.host, container: it.container, read_only: it.read_only })
-            .collect();
+        let (request, mounts) = crate::with_mounts(request).await?;
         let instance = open(Options {
             image: container.image.clone(),
             cwd: request.config.cwd.clone(),

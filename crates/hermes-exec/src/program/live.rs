@@ -18,10 +18,7 @@ use self::streams::Prepared;
 pub use self::streams::Streams;
 use super::{BUSY_PAUSE, Program, StartError, is_busy};
 use crate::environment::Running;
-
-/// The variable by which everything that a command starts is found again, wherever it moves in the
-/// tree of processes. Whoever starts a command sets it to something unique.
-pub const TAG: &str = "HERMES_COMMAND_ID";
+pub use crate::remote::TAG;
 
 impl Program {
     /// Starts the program in a session of its own and leaves it running. Its time limit, capture

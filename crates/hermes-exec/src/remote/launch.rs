@@ -45,7 +45,11 @@ while p=$(all); [ -n "$p" ]; do
 done
 rm -f "$f""#;
 
-/// A text as one word of a shell.
+/// A text as one word of a shell, whatever is in it.
+///
+/// ```
+/// assert_eq!(hermes_exec::remote::quoted("it's"), r"'it'\''s'");
+/// ```
 #[must_use]
 pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))

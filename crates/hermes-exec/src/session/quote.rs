@@ -1,14 +1,6 @@
 //! Words of shell.
 
-/// A text as one word of shell, whatever is in it.
-///
-/// ```
-/// assert_eq!(hermes_exec::session::quote("it's"), r"'it'\''s'");
-/// ```
-#[must_use]
-pub fn quote(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
+pub use crate::remote::quoted as quote;
 
 /// The path of a folder as a word that the shell still expands a leading `~` in, of nobody or of a
 /// user with a plain name.
