@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use hermes_task::{TaskFailure, spawn_blocking};
 use tempfile::TempPath;
 
 use crate::environment::{
@@ -46,11 +47,14 @@ pub struct Options {
 
 /// This machine.
 pub struct Local {
+    machine: Arc<Machine>,
+}
+
+/// What starts commands, from threads that may block.
+struct Machine {
     options: Options,
     cwd: String,
     temp_dir: String,
-    /// The program: the path of bash, or its name.
-    shell: String,
 }
 
 impl Local {
@@ -59,9 +63,13 @@ impl Local {
     pub fn new(options: Options) -> Self {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let (cwd, temp_dir) = (text(&options.cwd), text(&options.temp_dir));
-        Self { options, cwd, temp_dir, shell: "bash".to_owned() }
+        Self { machine: Arc::new(Machine { options, cwd, temp_dir }) }
     }
+}
 
+impl Machine {
+    /// Starts a shell. Blocks until it has taken the place of the fork, which takes long where very
+    /// many processes want to run.
     fn begin(&self, start: Start) -> Result<Running, StartFailure> {
         // A file and not an argument: those are limited to 128 KiB.
         let (script, last) = match start.script.strip_suffix(LAST) {
@@ -81,8 +89,8 @@ impl Local {
             (_, last) => format!("builtin . {}; {last}", quoted(&file)),
         };
         let mut argv: Vec<String> = match start.dialect {
-            Dialect::Bash => vec![self.shell.clone(), "--norc".into(), "--noprofile".into()],
-            Dialect::BashLogin => vec![self.shell.clone(), "-l".into()],
+            Dialect::Bash => vec!["bash".into(), "--norc".into(), "--noprofile".into()],
+            Dialect::BashLogin => vec!["bash".into(), "-l".into()],
             Dialect::Posix => vec!["sh".into()],
         };
         argv.extend(["-c".to_owned(), load]);
@@ -170,15 +178,15 @@ impl Environment for Local {
     }
 
     fn temp_dir(&self) -> &str {
-        &self.temp_dir
+        &self.machine.temp_dir
     }
 
     fn home(&self) -> Option<&str> {
-        self.options.home.as_deref()
+        self.machine.options.home.as_deref()
     }
 
     fn initial_cwd(&self) -> &str {
-        &self.cwd
+        &self.machine.cwd
     }
 
     fn shares_files(&self) -> bool {
@@ -186,11 +194,21 @@ impl Environment for Local {
     }
 
     fn shared_folder(&self) -> Option<&Path> {
-        Some(&self.options.temp_dir)
+        Some(&self.machine.options.temp_dir)
     }
 
     fn start(&self, start: Start) -> BoxFuture<'_, Result<Running, StartFailure>> {
-        Box::pin(std::future::ready(self.begin(start)))
+        let machine = Arc::clone(&self.machine);
+        Box::pin(async move {
+            // When nobody waits any more the shell is ended as soon as it was started.
+            let started = spawn_blocking(move || machine.begin(start)).await;
+            started.unwrap_or_else(|failure| {
+                Err(StartFailure::new(match failure {
+                    TaskFailure::Panicked(message) => message,
+                    TaskFailure::Aborted => "the program is about to end".to_owned(),
+                }))
+            })
+        })
     }
 
     fn close(&self, _how: Close) -> BoxFuture<'_, ()> {

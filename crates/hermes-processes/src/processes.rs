@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -90,9 +90,22 @@ pub(crate) struct Shared {
     pub(crate) breaker: Mutex<Breaker>,
     pub(crate) mask: Arc<Mask>,
     checkpoint: Option<Checkpoint>,
+    list: List,
     folder: Option<PathBuf>,
     grace: Duration,
     begin: Instant,
+}
+
+/// How far the list of running processes is written.
+#[derive(Default)]
+struct List {
+    /// How often it was to be written.
+    wanted: AtomicU64,
+    /// How many of these times are done with.
+    written: watch::Sender<u64>,
+    /// Whether somebody writes it.
+    is_busy: AtomicBool,
+    writer: Mutex<Option<Tracked<()>>>,
 }
 
 impl Processes {
@@ -105,6 +118,7 @@ impl Processes {
             breaker: Mutex::default(),
             mask: options.mask,
             checkpoint: options.home.as_deref().map(Checkpoint::of),
+            list: List::default(),
             folder: options.home.map(|home| home.join("processes")),
             grace: options.grace,
             begin: Instant::now(),
@@ -135,14 +149,13 @@ impl Processes {
             }
             lock(&self.shared.known).insert(process.id.clone(), process);
         }
-        self.shared.save();
+        self.shared.write();
         watched
     }
 
-    /// Takes a command over.
-    ///
-    /// Must be called within a runtime.
-    pub fn take(&self, spawn: Spawn) -> Arc<Process> {
+    /// Takes a command over. Returns when it is on the list by which a later run of the program finds
+    /// it.
+    pub async fn take(&self, spawn: Spawn) -> Arc<Process> {
         let Spawn { running, terminal, .. } = spawn;
         let Running { output, stdin, handle, .. } = running;
         let handle: Arc<dyn Handle> = Arc::from(handle);
@@ -184,12 +197,14 @@ impl Processes {
         });
         self.shared.evict();
         lock(&self.shared.known).insert(id.clone(), Arc::clone(&process));
-        self.shared.save();
         let pump = pump(Arc::clone(&self.shared), Arc::clone(&process), handle, output);
-        let mut pumps = lock(&self.pumps);
-        let known = lock(&self.shared.known);
-        pumps.retain(|id, _| known.contains_key(id));
-        pumps.insert(id, hermes_task::spawn(pump));
+        {
+            let mut pumps = lock(&self.pumps);
+            let known = lock(&self.shared.known);
+            pumps.retain(|id, _| known.contains_key(id));
+            pumps.insert(id, hermes_task::spawn(pump));
+        }
+        self.shared.save().await;
         process
     }
 
@@ -221,7 +236,7 @@ impl Processes {
         self.shared.events.consume_completion(process.id());
         if process.is_detached() {
             // Nobody listens to its end, which would take it off the list.
-            self.shared.save();
+            drop(self.shared.save());
         }
     }
 
@@ -237,6 +252,7 @@ impl Processes {
         for killing in killing {
             count += usize::from(matches!(killing.await, Ok(Killed::Killed(_))));
         }
+        self.shared.save().await;
         count
     }
 
@@ -254,9 +270,47 @@ impl Shared {
         self.begin.elapsed()
     }
 
+    /// Has the list of running processes written, whether the returned future is waited for or not;
+    /// it is ready when a list is written that was made after this call. One thread writes at a
+    /// time, and what changes meanwhile is written together.
+    ///
+    /// Must be called within a runtime.
+    pub(crate) fn save(self: &Arc<Self>) -> impl Future<Output = ()> + Send + use<> {
+        let mut written = self.list.written.subscribe();
+        let wanted = self.list.wanted.fetch_add(1, Ordering::AcqRel) + 1;
+        if self.checkpoint.is_some() && !self.list.is_busy.swap(true, Ordering::AcqRel) {
+            let shared = Arc::clone(self);
+            let writer = hermes_task::spawn_blocking(move || shared.write_wanted());
+            // Not dropped, which might keep it from beginning. The one before is at its end.
+            *lock(&self.list.writer) = Some(writer);
+        }
+        let has_list = self.checkpoint.is_some();
+        async move {
+            if has_list {
+                // The sender lives as long as the one who writes.
+                let _ = written.wait_for(|written| *written >= wanted).await;
+            }
+        }
+    }
+
+    fn write_wanted(&self) {
+        loop {
+            let wanted = self.list.wanted.load(Ordering::Acquire);
+            self.write();
+            self.list.written.send_replace(wanted);
+            self.list.is_busy.store(false, Ordering::Release);
+            // Who wanted it a moment ago saw that somebody was at it.
+            if self.list.wanted.load(Ordering::Acquire) == wanted
+                || self.list.is_busy.swap(true, Ordering::AcqRel)
+            {
+                return;
+            }
+        }
+    }
+
     /// Writes the list of running processes. One that can't be written costs no more than the
     /// recovery.
-    pub(crate) fn save(&self) {
+    fn write(&self) {
         let Some(checkpoint) = &self.checkpoint else { return };
         let all: Vec<_> = lock(&self.known).values().cloned().collect();
         let mask = |command: &str| -> Cow<'_, str> { (self.mask)(command, command).into() };

@@ -139,7 +139,7 @@ impl Shared {
     }
 
     /// Goes over to the other state, and tells whoever wanted to know.
-    pub(crate) fn ended(&self, process: &Process, ended: Ended) {
+    pub(crate) fn ended(self: &Arc<Self>, process: &Process, ended: Ended) {
         let kind = EventKind::Completion {
             exit_code: ended.code,
             reason: ended.reason,
@@ -154,7 +154,7 @@ impl Shared {
             self.events.push(self.event(process, kind));
         }
         process.end(ended);
-        self.save();
+        drop(self.save());
     }
 
     fn event(&self, process: &Process, kind: EventKind) -> Event {

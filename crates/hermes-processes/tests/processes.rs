@@ -75,7 +75,7 @@ impl Machine {
             patterns: Vec::new(),
         };
         more(&mut spawn);
-        self.processes.take(spawn)
+        self.processes.take(spawn).await
     }
 
     async fn spawn(&self, command: &str) -> Arc<Process> {

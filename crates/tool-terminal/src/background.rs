@@ -50,7 +50,7 @@ pub(crate) async fn run(plan: Plan, args: &Args, cx: &ToolContext) -> Result<Val
         }
     };
     let wants = Wants::of(args, cx);
-    let process = plan.terminals.processes().take(Spawn {
+    let spawn = Spawn {
         running,
         lease: Some(lease),
         command: plan.command.clone(),
@@ -61,7 +61,8 @@ pub(crate) async fn run(plan: Plan, args: &Args, cx: &ToolContext) -> Result<Val
         terminal,
         notify: wants.notify,
         patterns: wants.patterns.clone(),
-    });
+    };
+    let process = plan.terminals.processes().take(spawn).await;
     let mut result = started(&process);
     wants.tell(&plan.command, &mut result);
     if let Some(note) = pty_note {

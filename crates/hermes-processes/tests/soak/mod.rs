@@ -177,7 +177,7 @@ impl Soak {
             drop(running);
             return Ok("dropped");
         }
-        let process = self.processes.take(Spawn {
+        let spawn = Spawn {
             running,
             lease: None,
             command: command.text.clone(),
@@ -188,7 +188,8 @@ impl Soak {
             terminal: command.terminal,
             notify: rng.below(2) == 0,
             patterns: if rng.below(4) == 0 { vec!["ready".to_owned()] } else { Vec::new() },
-        });
+        };
+        let process = self.processes.take(spawn).await;
         if command.end != End::Itself {
             tokio::time::sleep(after).await;
             return match process.kill(Source::ProcessKill).await {

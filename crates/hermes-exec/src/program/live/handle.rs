@@ -53,15 +53,15 @@ impl LiveHandle {
         self.pid
     }
 
-    /// The program, and all that it started as far as it can be found.
-    fn tree(&self) -> Tree {
-        Tree::of(self.pid, self.tag.as_deref())
+    /// Signals the program, and all that it started as far as it can be found.
+    async fn signal(&self, signal: Signal) {
+        Tree::found(self.pid, self.tag.as_deref()).await.signal(signal);
     }
 
     async fn end(&self, grace: Duration) {
         if !grace.is_zero() {
             let give_up = Instant::now() + grace;
-            self.tree().signal(Signal::TERM);
+            self.signal(Signal::TERM).await;
             if self.are_gone(give_up).await {
                 return;
             }
@@ -69,7 +69,7 @@ impl LiveHandle {
         let give_up = Instant::now() + KILLED;
         // Again until nobody is left: who was just being started may have been overlooked.
         while Instant::now() < give_up {
-            self.tree().signal(Signal::KILL);
+            self.signal(Signal::KILL).await;
             if self.are_gone(Instant::now() + Duration::from_millis(100)).await {
                 return;
             }
@@ -81,7 +81,7 @@ impl LiveHandle {
         let [mut pause, longest] = LOOKS;
         let mut is_first = true;
         loop {
-            let alive = Tree::alive(self.pid, self.tag.as_deref());
+            let alive = Tree::alive(self.pid, self.tag.as_deref()).await;
             if alive.is_empty() {
                 return true;
             }
@@ -93,7 +93,7 @@ impl LiveHandle {
                 }
             };
             if timeout_at(give_up, ends).await.is_err() {
-                return Tree::alive(self.pid, self.tag.as_deref()).is_empty();
+                return Tree::alive(self.pid, self.tag.as_deref()).await.is_empty();
             }
             // Others may have been started in the meantime, again and again.
             if !is_first {
@@ -138,7 +138,7 @@ impl Handle for LiveHandle {
 impl Drop for LiveHandle {
     fn drop(&mut self) {
         if !self.is_released.load(Ordering::Acquire) {
-            self.tree().signal(Signal::KILL);
+            Tree::of(self.pid, self.tag.as_deref()).signal(Signal::KILL);
         }
         let child = self.child.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut child) = child else { return };

@@ -4,6 +4,7 @@
 #[cfg(target_os = "linux")]
 mod table;
 
+use hermes_task::spawn_blocking;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 /// Those who are to be ended together.
@@ -23,14 +24,20 @@ enum Age {
 }
 
 impl Tree {
-    /// The tree of a leader that was not collected, so that its number is its own.
+    /// The tree of a leader that was not collected, so that its number is its own. Looking takes
+    /// milliseconds where there are hundreds of processes.
     pub(super) fn of(leader: Pid, tag: Option<&[u8]>) -> Self {
         Self { leader, alive: members(leader, tag, Age::Now) }
     }
 
+    /// The same, without holding up others.
+    pub(super) async fn found(leader: Pid, tag: Option<&[u8]>) -> Self {
+        Self { leader, alive: looked_up(leader, tag, Age::Now).await }
+    }
+
     /// Those who were left a moment ago. When nobody was it stays so: nobody starts others then.
-    pub(super) fn alive(leader: Pid, tag: Option<&[u8]>) -> Vec<Pid> {
-        members(leader, tag, Age::Recent)
+    pub(super) async fn alive(leader: Pid, tag: Option<&[u8]>) -> Vec<Pid> {
+        looked_up(leader, tag, Age::Recent).await
     }
 
     /// Signals everybody.
@@ -48,6 +55,13 @@ impl Tree {
             }
         }
     }
+}
+
+async fn looked_up(leader: Pid, tag: Option<&[u8]>, age: Age) -> Vec<Pid> {
+    let own = tag.map(<[u8]>::to_vec);
+    let found = spawn_blocking(move || members(leader, own.as_deref(), age)).await;
+    // When the runtime ends, nobody is held up any more.
+    found.unwrap_or_else(|_| members(leader, tag, age))
 }
 
 /// Where there is no `/proc`, the leader alone stands for its group.
