@@ -9,6 +9,8 @@ use hermes_exec_policy::config::{Backend, TerminalConfig};
 use hermes_exec_policy::files::Sources;
 use hermes_registry::Settings;
 
+use crate::memory;
+
 /// What an environment is made of.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -47,6 +49,7 @@ pub(crate) fn local(request: Request, confine: Option<Arc<dyn Confine>>) -> Arc<
     Arc::new(hermes_exec::local::Local::new(Options {
         cwd: PathBuf::from(&request.config.cwd),
         temp_dir: request.temp_dir,
+        memory_dir: memory::folder(|name| request.settings.env_filled(name)),
         home: home.map(|(_, value)| value.clone()),
         env: request.env,
         confine,

@@ -7,6 +7,7 @@ mod factory;
 mod files;
 mod folders;
 mod lease;
+mod memory;
 mod overrides;
 mod reaper;
 mod sync;

@@ -87,6 +87,7 @@ impl Place {
             ],
             cwd: PathBuf::from("/"),
             temp_dir: at.join("tmp"),
+            memory_dir: None,
             home: None,
             ..Default::default()
         });

@@ -39,6 +39,10 @@ pub struct Options {
     pub cwd: PathBuf,
     /// The folder for short-lived files; absolute.
     pub temp_dir: PathBuf,
+    /// A folder in memory for scripts and the files of sessions, absolute: writing there takes a
+    /// fraction of the time. Without one they are in [`temp_dir`](Self::temp_dir), as they are with
+    /// restrictions, which may not let commands see it.
+    pub memory_dir: Option<PathBuf>,
     /// The home folder of the user.
     pub home: Option<String>,
     /// Restrictions of its commands.
@@ -53,6 +57,8 @@ pub struct Local {
 /// What starts commands, from threads that may block.
 struct Machine {
     options: Options,
+    /// Where scripts and the files of sessions are.
+    scratch: PathBuf,
     cwd: String,
     temp_dir: String,
 }
@@ -63,7 +69,9 @@ impl Local {
     pub fn new(options: Options) -> Self {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let (cwd, temp_dir) = (text(&options.cwd), text(&options.temp_dir));
-        Self { machine: Arc::new(Machine { options, cwd, temp_dir }) }
+        let memory = options.memory_dir.as_ref().filter(|_| options.confine.is_none());
+        let scratch = memory.unwrap_or(&options.temp_dir).clone();
+        Self { machine: Arc::new(Machine { options, scratch, cwd, temp_dir }) }
     }
 }
 
@@ -77,7 +85,7 @@ impl Machine {
             None => (&*start.script, ""),
         };
         let file = self.write(script).map_err(|error| {
-            let folder = &self.temp_dir;
+            let folder = self.scratch.display();
             StartFailure::new(format!(
                 "the command can't be written to a file in {folder}: {error}"
             ))
@@ -140,12 +148,16 @@ impl Machine {
     fn write(&self, script: &str) -> io::Result<TempPath> {
         use std::io::Write as _;
         // Readable by nobody else, as all files of this crate.
-        let mut file = tempfile::Builder::new()
-            .prefix("hermes-run-")
-            .suffix(".sh")
-            .tempfile_in(&self.options.temp_dir)?;
-        file.write_all(script.as_bytes())?;
-        Ok(file.into_temp_path())
+        let write = |folder: &Path| {
+            let mut file = tempfile::Builder::new()
+                .prefix("hermes-run-")
+                .suffix(".sh")
+                .tempfile_in(folder)?;
+            file.write_all(script.as_bytes())?;
+            Ok(file.into_temp_path())
+        };
+        // There may be more room on disk.
+        write(&self.scratch).or_else(|_: io::Error| write(&self.options.temp_dir))
     }
 }
 
@@ -194,7 +206,7 @@ impl Environment for Local {
     }
 
     fn shared_folder(&self) -> Option<&Path> {
-        Some(&self.machine.options.temp_dir)
+        Some(&self.machine.scratch)
     }
 
     fn start(&self, start: Start) -> BoxFuture<'_, Result<Running, StartFailure>> {

@@ -37,6 +37,7 @@ impl Machine {
             env,
             cwd: home,
             temp_dir: dir.path().join("tmp"),
+            memory_dir: None,
             home: None,
             confine: None,
         });

@@ -51,6 +51,8 @@ pub(crate) async fn pump(
                 read = output.read(&mut chunk), if is_open => match read {
                     Ok(count @ 1..) => {
                         shared.take(&process, chunk.get(..count).unwrap_or_default());
+                        // Looking through it takes a while, and others want to go on too.
+                        tokio::task::yield_now().await;
                     }
                     // An error is the end of what can be had.
                     _ => is_open = false,

@@ -29,6 +29,7 @@ fn run(plan: Plan) {
         env: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
         cwd: PathBuf::from("/"),
         temp_dir: temporary.clone(),
+        memory_dir: None,
         ..Default::default()
     });
     let table = runtime.block_on(soak(Arc::new(environment), home, plan));

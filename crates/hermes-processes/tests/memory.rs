@@ -23,6 +23,7 @@ async fn endless_output() {
         env: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
         cwd: PathBuf::from("/"),
         temp_dir: dir.path().to_owned(),
+        memory_dir: None,
         ..Options::default()
     });
     let session = Session::new(Arc::new(local), Initial::default());

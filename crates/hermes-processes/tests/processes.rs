@@ -30,6 +30,7 @@ impl Machine {
             env: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
             cwd: PathBuf::from("/"),
             temp_dir: dir.path().to_owned(),
+            memory_dir: None,
             ..Default::default()
         });
         let session = Session::new(Arc::new(environment), Initial::default());

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use tokio::io::AsyncReadExt as _;
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::Session;
@@ -211,7 +212,11 @@ async fn follow(
                 () = &mut late => break Err(Ended::TimedOut),
                 () = &mut stop => break Err(Ended::Interrupted),
                 read = reader.read(&mut chunk), if is_open => match read {
-                    Ok(count @ 1..) => output(chunk.get(..count).unwrap_or_default()),
+                    Ok(count @ 1..) => {
+                        output(chunk.get(..count).unwrap_or_default());
+                        // Looking through it takes a while, and others want to go on too.
+                        yield_now().await;
+                    }
                     // An error is the end of what can be had.
                     _ => is_open = false,
                 },

@@ -22,12 +22,16 @@ const LOOKS: [Duration; 2] = [Duration::from_millis(2), Duration::from_millis(50
 /// longer.
 const KILLED: Duration = Duration::from_secs(2);
 
+/// How often those of a dropped program are killed.
+const ROUNDS: u32 = 40;
+
 /// A program that is the leader of its session. Its number is its own until this is dropped.
 #[derive(Debug)]
 pub(super) struct LiveHandle {
     child: Mutex<Option<Child>>,
     pid: rustix::process::Pid,
     tag: Option<Vec<u8>>,
+    /// Whether nothing more is to be ended: it was let go, or all of it is gone.
     is_released: AtomicBool,
     pub(super) watch: Option<ExitWatch>,
     /// Writes what was given as stdin.
@@ -63,7 +67,7 @@ impl LiveHandle {
             let give_up = Instant::now() + grace;
             self.signal(Signal::TERM).await;
             if self.are_gone(give_up).await {
-                return;
+                return self.release();
             }
         }
         let give_up = Instant::now() + KILLED;
@@ -71,7 +75,7 @@ impl LiveHandle {
         while Instant::now() < give_up {
             self.signal(Signal::KILL).await;
             if self.are_gone(Instant::now() + Duration::from_millis(100)).await {
-                return;
+                return self.release();
             }
         }
     }
@@ -137,18 +141,34 @@ impl Handle for LiveHandle {
 
 impl Drop for LiveHandle {
     fn drop(&mut self) {
-        if !self.is_released.load(Ordering::Acquire) {
-            Tree::of(self.pid, self.tag.as_deref()).signal(Signal::KILL);
+        let is_over = self.is_released.load(Ordering::Acquire);
+        let has_ended = look(self.pid).is_some();
+        if !is_over {
+            // At once, since this program may be about to end.
+            Tree::nearest(self.pid).kill();
         }
         let child = self.child.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut child) = child else { return };
-        if look(self.pid).is_some() {
+        if has_ended {
+            if !is_over {
+                // Whoever is left lost its parent, and is found by what it inherited.
+                Tree::of(self.pid, self.tag.as_deref()).kill();
+            }
             let _ = child.wait();
-        } else {
-            // It ends in a moment, or was let go and may take for ever; either way somebody must
-            // collect it, and waiting here would hold up the runtime.
-            let collect = move || drop(child.wait());
-            let _ = std::thread::Builder::new().name("collect".to_owned()).spawn(collect);
+            return;
         }
+        // It ends in a moment, or was let go and may take for ever; either way somebody must collect
+        // it, and waiting or looking for the others here would hold up the runtime.
+        let (pid, tag) = (self.pid, self.tag.take());
+        let collect = move || {
+            // Again until nobody is left: who was just being started may have been overlooked.
+            let mut rounds = if is_over { 0 } else { ROUNDS };
+            while rounds > 0 && Tree::of(pid, tag.as_deref()).kill() {
+                std::thread::sleep(LOOKS[1]);
+                rounds -= 1;
+            }
+            drop(child.wait());
+        };
+        let _ = std::thread::Builder::new().name("collect".to_owned()).spawn(collect);
     }
 }

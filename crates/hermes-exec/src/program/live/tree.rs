@@ -24,20 +24,32 @@ enum Age {
 }
 
 impl Tree {
-    /// The tree of a leader that was not collected, so that its number is its own. Looking takes
-    /// milliseconds where there are hundreds of processes.
-    pub(super) fn of(leader: Pid, tag: Option<&[u8]>) -> Self {
-        Self { leader, alive: members(leader, tag, Age::Now) }
-    }
-
-    /// The same, without holding up others.
+    /// The tree of a leader that was not collected, so that its number is its own.
     pub(super) async fn found(leader: Pid, tag: Option<&[u8]>) -> Self {
         Self { leader, alive: looked_up(leader, tag, Age::Now).await }
+    }
+
+    /// The same for who may block: for milliseconds where there are hundreds of processes.
+    pub(super) fn of(leader: Pid, tag: Option<&[u8]>) -> Self {
+        let alive = descendants(leader).unwrap_or_else(|| members(leader, tag, Age::Now));
+        Self { leader, alive }
+    }
+
+    /// Those who can be found without looking at all processes. There may be more of them when the
+    /// leader has ended.
+    pub(super) fn nearest(leader: Pid) -> Self {
+        Self { leader, alive: descendants(leader).unwrap_or_default() }
     }
 
     /// Those who were left a moment ago. When nobody was it stays so: nobody starts others then.
     pub(super) async fn alive(leader: Pid, tag: Option<&[u8]>) -> Vec<Pid> {
         looked_up(leader, tag, Age::Recent).await
+    }
+
+    /// Kills everybody; whether there was anybody.
+    pub(super) fn kill(&self) -> bool {
+        self.signal(Signal::KILL);
+        !self.alive.is_empty()
     }
 
     /// Signals everybody.
@@ -58,6 +70,9 @@ impl Tree {
 }
 
 async fn looked_up(leader: Pid, tag: Option<&[u8]>, age: Age) -> Vec<Pid> {
+    if let Some(found) = descendants(leader) {
+        return found;
+    }
     let own = tag.map(<[u8]>::to_vec);
     let found = spawn_blocking(move || members(leader, own.as_deref(), age)).await;
     // When the runtime ends, nobody is held up any more.
@@ -68,6 +83,16 @@ async fn looked_up(leader: Pid, tag: Option<&[u8]>, age: Age) -> Vec<Pid> {
 #[cfg(not(target_os = "linux"))]
 fn members(leader: Pid, _tag: Option<&[u8]>, _age: Age) -> Vec<Pid> {
     if super::exit::look(leader).is_none() { vec![leader] } else { Vec::new() }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn descendants(_leader: Pid) -> Option<Vec<Pid>> {
+    None
+}
+
+#[cfg(target_os = "linux")]
+fn descendants(leader: Pid) -> Option<Vec<Pid>> {
+    table::descendants(leader)
 }
 
 #[cfg(target_os = "linux")]

@@ -16,6 +16,9 @@ use super::Age;
 /// A recent table is at most so many times as old as reading it took.
 const RECENT: u32 = 4;
 
+/// Of more descendants than these all processes are looked through instead.
+const MANY: usize = 1000;
+
 /// All processes at a time.
 struct Table {
     /// When reading began.
@@ -39,6 +42,44 @@ struct Stat {
 pub(super) fn started(pid: Pid) -> Option<u64> {
     let stat = stat(pid.as_raw_nonzero().get())?;
     stat.is_alive.then_some(stat.started)
+}
+
+/// Those who belong to a leader that is alive. Each of them descends from it, since whoever loses its
+/// parent becomes the leader's child; but one that was just being started or moved may be missing.
+/// None when the leader isn't alive, or the system doesn't tell of children.
+pub(super) fn descendants(leader: Pid) -> Option<Vec<Pid>> {
+    let leader = leader.as_raw_nonzero().get();
+    if !stat(leader)?.is_alive {
+        return None;
+    }
+    let mut found = vec![leader];
+    let mut next = 0;
+    while let Some(pid) = found.get(next).copied() {
+        next += 1;
+        match children(pid) {
+            Some(children) => found.extend(children),
+            None if pid == leader => return None,
+            // It has ended.
+            None => {}
+        }
+        // They are added while we look, by one that forks for ever.
+        if found.len() > MANY {
+            return None;
+        }
+    }
+    Some(found.into_iter().filter_map(Pid::from_raw).collect())
+}
+
+/// The children of all threads of a process.
+fn children(pid: i32) -> Option<Vec<i32>> {
+    let mut children = Vec::new();
+    let mut is_told = false;
+    for thread in fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten() {
+        let Ok(line) = fs::read_to_string(thread.path().join("children")) else { continue };
+        is_told = true;
+        children.extend(line.split_ascii_whitespace().filter_map(|pid| pid.parse::<i32>().ok()));
+    }
+    is_told.then_some(children)
 }
 
 /// Those who belong to a leader and are alive.
