@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use divan::Bencher;
 use hermes_exec::local::{Local, Options};
@@ -46,14 +47,16 @@ fn program(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// A command of a warm session.
-#[divan::bench]
-fn session(bencher: Bencher<'_, '_>) {
+/// A command of a warm session, with time before it as an agent has: milliseconds of it.
+#[divan::bench(args = [0, 20])]
+fn session(bencher: Bencher<'_, '_>, pause: u64) {
     let (runtime, dir) = (runtime(), tempfile::tempdir().unwrap());
+    let memory = PathBuf::from("/dev/shm");
     let local = Local::new(Options {
         env: env(),
         cwd: PathBuf::from("/"),
         temp_dir: dir.path().to_owned(),
+        memory_dir: Some(memory).filter(|it| it.is_dir()),
         ..Options::default()
     });
     let session = Session::new(Arc::new(local), Initial::default());
@@ -62,7 +65,9 @@ fn session(bencher: Bencher<'_, '_>) {
         runtime.block_on(session.run(command, &mut |_| {}, std::future::pending())).unwrap()
     };
     run();
-    bencher.bench_local(run);
+    bencher
+        .with_inputs(|| runtime.block_on(tokio::time::sleep(Duration::from_millis(pause))))
+        .bench_local_values(|()| run());
 }
 
 /// Output at full speed: 1 GiB of `yes` by a session.

@@ -51,6 +51,12 @@ pub trait Environment: Send + Sync {
         None
     }
 
+    /// Whether a session may keep a shell that waits for its next command, so that the command need
+    /// not wait for a shell. It must be told at once when such a shell has ended.
+    fn keeps_standby(&self) -> bool {
+        false
+    }
+
     /// Starts a shell. Returns when it runs; what becomes of it is told by the [`Running`].
     ///
     /// # Errors

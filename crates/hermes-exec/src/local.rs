@@ -149,10 +149,8 @@ impl Machine {
         use std::io::Write as _;
         // Readable by nobody else, as all files of this crate.
         let write = |folder: &Path| {
-            let mut file = tempfile::Builder::new()
-                .prefix("hermes-run-")
-                .suffix(".sh")
-                .tempfile_in(folder)?;
+            let mut file =
+                tempfile::Builder::new().prefix("hermes-run-").suffix(".sh").tempfile_in(folder)?;
             file.write_all(script.as_bytes())?;
             Ok(file.into_temp_path())
         };
@@ -207,6 +205,11 @@ impl Environment for Local {
 
     fn shared_folder(&self) -> Option<&Path> {
         Some(&self.machine.scratch)
+    }
+
+    fn keeps_standby(&self) -> bool {
+        // Restrictions go by the folder of the command.
+        self.machine.options.confine.is_none()
     }
 
     fn start(&self, start: Start) -> BoxFuture<'_, Result<Running, StartFailure>> {

@@ -13,6 +13,7 @@ mod foreground;
 mod marker;
 mod quote;
 mod slots;
+mod standby;
 mod wrapper;
 
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub use self::foreground::{Ended, Finished, Foreground};
 pub use self::quote::quote;
 use self::slots::Slots;
+use self::standby::Standby;
 pub(crate) use self::wrapper::LAST;
 use self::wrapper::{Report, Wrapper};
 use crate::environment::{Dialect, Environment, Running, Size, Start, StartFailure, Stdin};
@@ -63,6 +65,7 @@ pub struct Session {
     /// The same folder, where this process can look into it.
     shared: Option<PathBuf>,
     slots: Mutex<Slots>,
+    standby: Standby,
     opened: tokio::sync::OnceCell<()>,
     initial: Initial,
     /// Part of the markers that nobody can guess.
@@ -86,6 +89,7 @@ impl Session {
             folder,
             shared,
             slots: Mutex::default(),
+            standby: Standby::default(),
             opened: tokio::sync::OnceCell::new(),
             initial,
             secret,

@@ -11,14 +11,20 @@ use hermes_exec::local::{Local, Options};
 use hermes_exec::session::{Ended, Finished, Foreground, Initial, Session};
 use pretty_assertions::assert_eq;
 
-struct Machine {
+pub(crate) struct Machine {
     dir: tempfile::TempDir,
     session: Session,
     env: Vec<(String, String)>,
 }
 
+/// The time before each command. With `standby.rs` around this file there is enough for a shell that
+/// waits for it.
+pub(crate) fn pause() -> Duration {
+    Duration::from_millis(if module_path!().starts_with("standby") { 60 } else { 0 })
+}
+
 impl Machine {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with(Initial::default(), &[])
     }
 
@@ -44,11 +50,16 @@ impl Machine {
         Self { dir, session: Session::new(Arc::new(environment), initial), env: Vec::new() }
     }
 
-    fn home(&self) -> String {
+    pub(crate) fn home(&self) -> String {
         self.dir.path().join("home").canonicalize().unwrap().display().to_string()
     }
 
     async fn finish(&self, command: Foreground) -> (String, Finished) {
+        tokio::time::sleep(pause()).await;
+        self.finish_at_once(command).await
+    }
+
+    pub(crate) async fn finish_at_once(&self, command: Foreground) -> (String, Finished) {
         let mut said = Vec::new();
         let command = Foreground { env: self.env.clone(), ..command };
         let mut take = |bytes: &[u8]| said.extend_from_slice(bytes);
@@ -62,13 +73,13 @@ impl Machine {
         (said, code, finished.cwd)
     }
 
-    async fn run(&self, command: &str) -> (String, i32) {
+    pub(crate) async fn run(&self, command: &str) -> (String, i32) {
         let (said, code, _) = self.run_in(&self.home(), command).await;
         (said, code)
     }
 }
 
-fn said(text: &str) -> (String, i32) {
+pub(crate) fn said(text: &str) -> (String, i32) {
     (text.to_owned(), 0)
 }
 

@@ -1,6 +1,7 @@
 //! One command of a session, from start to end.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::AsyncReadExt as _;
@@ -102,7 +103,9 @@ impl Session {
         stop: impl Future<Output = ()> + Send,
     ) -> Result<Finished, StartFailure> {
         self.ready().await?;
-        self.once(command, Dialect::Bash, output, stop).await
+        let finished = self.once(command, Dialect::Bash, output, stop).await?;
+        self.stand_by();
+        Ok(finished)
     }
 
     pub(super) async fn once(
@@ -126,15 +129,29 @@ impl Session {
             names: &names,
             save: Some(Save { state: self.path(next.number()), report: report.clone() }),
         };
-        let start = Start {
-            dialect,
-            cwd: Some(command.cwd.clone()),
-            env: self.tagged(command.env),
-            bare: state.is_some(),
-            stdin: command.stdin,
-            ..Start::new(wrapper.script())
+        let waiting = match &state {
+            Some(state) if self.environment.keeps_standby() && command.stdin == Stdin::Null => {
+                match wrapper.continuation(&command.env) {
+                    Some(script) => self.standby.run(state, &script).await,
+                    None => None,
+                }
+            }
+            _ => None,
         };
-        let running = self.environment.start(start).await?;
+        let running = match waiting {
+            Some(running) => running,
+            None => {
+                let start = Start {
+                    dialect,
+                    cwd: Some(command.cwd.clone()),
+                    env: self.tagged(command.env),
+                    bare: state.is_some(),
+                    stdin: command.stdin,
+                    ..Start::new(wrapper.script())
+                };
+                self.environment.start(start).await?
+            }
+        };
         let (ended, report) = match report {
             Report::File(file) => {
                 let ended = follow(running, command.timeout, output, stop).await;
@@ -160,6 +177,15 @@ impl Session {
         finished.has_moved = !how.ends_with(STAYED);
         finished.cwd = cwd.starts_with('/').then(|| cwd.to_owned());
         Ok(finished)
+    }
+
+    /// Has a shell started for the next command.
+    fn stand_by(&self) {
+        let state = self.slots().current();
+        if let Some(state) = state.filter(|_| self.environment.keeps_standby()) {
+            let path = self.path(state.number());
+            self.standby.prepare(Arc::clone(&self.environment), self.next_id(), state, &path);
+        }
     }
 
     /// The report in a file, if the state that it speaks of is whole; whether that is another one

@@ -56,10 +56,7 @@ pub(super) const WHOLE: &str = "# whole";
 impl Wrapper<'_> {
     /// The whole script.
     pub(super) fn script(&self) -> String {
-        let mut script = String::with_capacity(self.command.len() + 2048);
-        if let Some(save) = &self.save {
-            self.push_end(&mut script, save);
-        }
+        let mut script = self.beginning();
         if let Some(state) = &self.state {
             if !self.is_bare {
                 let own = self.names.join("|");
@@ -70,6 +67,39 @@ impl Wrapper<'_> {
             }
             script.push_str(&format!("builtin . {} 2>/dev/null\n", quote(state)));
         }
+        self.push_rest(&mut script);
+        script.push_str(LAST);
+        script
+    }
+
+    /// The script for a shell that has the state already, and reads this from its stdin. None where
+    /// one of the command's own variables can't be set by it.
+    pub(super) fn continuation(&self, env: &[(String, String)]) -> Option<String> {
+        let mut script = String::from("builtin exec </dev/null\nSECONDS=0\n");
+        for (name, value) in env {
+            let is_name = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+                && !name.starts_with(|c: char| c.is_ascii_digit());
+            if !is_name {
+                return None;
+            }
+            script.push_str(&format!("builtin export {name}={}\n", quote(value)));
+        }
+        script.push_str(&self.beginning());
+        self.push_rest(&mut script);
+        Some(script)
+    }
+
+    /// What comes before the state.
+    fn beginning(&self) -> String {
+        let mut script = String::with_capacity(self.command.len() + 2048);
+        if let Some(save) = &self.save {
+            self.push_end(&mut script, save);
+        }
+        script
+    }
+
+    /// What comes after the state and before the last line.
+    fn push_rest(&self, script: &mut String) {
         // After the state, which has an idea of the folder as well.
         let cwd = folder(self.cwd);
         let said = "builtin echo \"the folder can't be entered\" >&2; builtin exit 126";
@@ -89,8 +119,6 @@ impl Wrapper<'_> {
         script.push_str(&format!("__hermes_command={}\n", quote(self.command)));
         // Options last: aliases must not change how the rest is read, nor errexit how it is run.
         script.push_str(if self.state.is_some() { OPTIONS } else { FIRST_OPTIONS });
-        script.push_str(LAST);
-        script
     }
 
     /// The function that saves the state at the end, whatever the end is.
@@ -140,7 +168,9 @@ const AT_END: &str = "{ __hermes_code=$? __hermes_set=$SHELLOPTS __hermes_shopt=
                       \\builtin set +xv; } 2>/dev/null; __hermes_end";
 
 /// Puts the options of the state in force, where they aren't the ones of a new shell.
-const OPTIONS: &str = r#"if [[ $__hermes_set/$__hermes_shopt != "$SHELLOPTS/$BASHOPTS" ]]; then
+const OPTIONS: &str = r#"if [[ $__hermes_set/${__hermes_shopt/expand_aliases:} == "$SHELLOPTS/$BASHOPTS" ]]; then
+  if [[ $__hermes_shopt == *expand_aliases:* ]]; then builtin shopt -s expand_aliases; fi
+elif [[ $__hermes_set/$__hermes_shopt != "$SHELLOPTS/$BASHOPTS" ]]; then
   __hermes_options() {
     local IFS=: name
     for name in $BASHOPTS; do builtin shopt -u "$name"; done
