@@ -98,8 +98,12 @@ async fn round(environment: Arc<dyn Environment>, home: PathBuf, plan: Plan) -> 
         worker.await.unwrap();
     }
     soak.processes.kill_all(None).await;
-    let left = soak.left().await;
     let Ok(soak) = Arc::try_unwrap(soak) else { panic!("somebody has the session") };
+    let environment = Arc::clone(soak.session.environment());
+    let folder = soak.session.folder().to_owned();
+    // With the shell that waits for another command.
+    drop(soak.session);
+    let left = left(&*environment, &folder).await;
     let mut table = soak.table.into_inner().unwrap();
     table.line(format!("processes left: {}", left.len()));
     assert!(left.is_empty(), "processes are left: {left:#?}\n{table}");
@@ -205,31 +209,31 @@ impl Soak {
             other => Err(format!("{other:?}")),
         }
     }
+}
 
-    /// The processes of commands that are there still. What a command leaves behind when it ends by
-    /// itself goes on, but here never for long.
-    async fn left(&self) -> Vec<String> {
-        let name = Path::new(self.session.folder()).file_name().unwrap().to_str().unwrap();
-        let secret = name.trim_start_matches("hermes-");
-        let script = format!(
-            "for p in /proc/[0-9]*; do if tr '\\000' '\\n' <\"$p/environ\" | \
-             grep -q '^HERMES_COMMAND_ID={secret}'; then tr '\\000' ' ' <\"$p/cmdline\"; echo; fi; \
-             done 2>/dev/null"
-        );
-        let mut left = Vec::new();
-        for _ in 0..40 {
-            let start = Start { dialect: Dialect::Posix, ..Start::new(&*script) };
-            let mut running = self.session.environment().start(start).await.unwrap();
-            let mut said = String::new();
-            running.output.read_to_string(&mut said).await.unwrap();
-            left = said.lines().map(str::to_owned).collect();
-            if left.is_empty() {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(200)).await;
+/// The processes of commands that are there still. What a command leaves behind when it ends by
+/// itself goes on, but here never for long.
+async fn left(environment: &dyn Environment, folder: &str) -> Vec<String> {
+    let name = Path::new(folder).file_name().unwrap().to_str().unwrap();
+    let secret = name.trim_start_matches("hermes-");
+    let script = format!(
+        "for p in /proc/[0-9]*; do if tr '\\000' '\\n' <\"$p/environ\" | \
+         grep -q '^HERMES_COMMAND_ID={secret}'; then tr '\\000' ' ' <\"$p/cmdline\"; echo; fi; \
+         done 2>/dev/null"
+    );
+    let mut left = Vec::new();
+    for _ in 0..40 {
+        let start = Start { dialect: Dialect::Posix, ..Start::new(&*script) };
+        let mut running = environment.start(start).await.unwrap();
+        let mut said = String::new();
+        running.output.read_to_string(&mut said).await.unwrap();
+        left = said.lines().map(str::to_owned).collect();
+        if left.is_empty() {
+            break;
         }
-        left
+        tokio::time::sleep(Duration::from_millis(200)).await;
     }
+    left
 }
 
 /// What this process has.
