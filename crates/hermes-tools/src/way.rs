@@ -91,7 +91,7 @@ impl<'r> Way<'r> {
     pub(crate) fn begin(&mut self, ready: &Ready) {
         let tool = &ready.tool.tool;
         let caller: Arc<dyn ToolCaller> = Caller::of(self.runtime, self.session);
-        let cx = self.origin.context.for_call(CallSetup {
+        let mut cx = self.origin.context.for_call(CallSetup {
             call: &self.id,
             cancel: self.cancel.clone(),
             // Its time begins with the handler.
@@ -100,6 +100,10 @@ impl<'r> Way<'r> {
             caller: Some(caller),
         });
         let extensions = self.runtime.extensions();
+        // Some tools have events of their own to tell of.
+        if extensions.hooks.listens(HookEvent::TransformTerminalOutput) {
+            cx = cx.with_service(Arc::new(extensions.hooks.clone()));
+        }
         if !(extensions.request.is_empty() && extensions.execution.is_empty()) {
             self.info = Some(Arc::new(CallInfo {
                 tool: tool.name().into(),

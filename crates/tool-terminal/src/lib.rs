@@ -7,6 +7,7 @@ mod desktop;
 mod files;
 mod foreground;
 mod mask;
+mod output;
 mod plan;
 mod process;
 mod spill;

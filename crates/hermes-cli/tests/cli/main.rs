@@ -24,6 +24,8 @@ mod settings;
 mod signals;
 #[cfg(feature = "todo")]
 mod switching;
+#[cfg(all(unix, feature = "terminal"))]
+mod terminal;
 mod traces;
 
 use std::path::Path;
