@@ -47,9 +47,15 @@ mod lent {
             Ok(Self(tool_terminal::Terminals::new(environments, processes)))
         }
 
-        /// Lends them to tools.
-        pub(crate) fn lend(&self, services: Services) -> Services {
-            self.0.lend(services)
+        /// Lends them to tools, and the person at the terminal who may know a password.
+        pub(crate) fn lend(&self, services: Services, ui: &Ui) -> Services {
+            let services = self.0.lend(services);
+            #[cfg(unix)]
+            if let Some(prompt) = crate::password::TerminalPassword::open(&ui.status) {
+                return services.with::<dyn tool_terminal::PasswordPrompt>(Arc::new(prompt));
+            }
+            let _ = ui;
+            services
         }
 
         /// Ends what still runs, and says so: nobody would look after it.
@@ -99,7 +105,7 @@ mod left_out {
             Ok(Self)
         }
 
-        pub(crate) fn lend(&self, services: Services) -> Services {
+        pub(crate) fn lend(&self, services: Services, _: &Ui) -> Services {
             services
         }
 

@@ -97,6 +97,13 @@ async fn attempt(plan: &Plan, cx: &ToolContext) -> Result<Done, Failure> {
     let lease = lease.map_err(|error| Failure { error, lease: None })?;
     let failed = |error| Failure { error, lease: Some(lease.clone()) };
     let askpass = Askpass::of(plan, &lease, cx).await.map_err(failed)?;
+    // Whoever was asked for a password may have answered by giving up.
+    if cx.cancel().is_cancelled() {
+        if let Some(askpass) = askpass {
+            askpass.remove(&lease).await;
+        }
+        return Err(failed(StartFailure::new("the command was not started")));
+    }
     let mut env = plan.env.clone();
     env.extend(askpass.as_ref().map(Askpass::variable));
     let command = match &askpass {

@@ -17,6 +17,8 @@ mod exec;
 #[cfg(unix)]
 mod hooks;
 mod other;
+#[cfg(all(unix, feature = "terminal"))]
+mod passwords;
 #[cfg(feature = "file")]
 mod pipeline;
 mod settings;
