@@ -21,6 +21,7 @@ use hermes_task::Tracked;
 use crate::carried::{self, Declared};
 use crate::confine::Confined;
 use crate::factory::{self, Factory, Request};
+use crate::facts::Probes;
 use crate::folders::{self, Folders};
 use crate::lease::{Entry, Lease};
 use crate::overrides::Overrides;
@@ -80,6 +81,7 @@ pub struct Environments {
     confine: OnceLock<Option<Arc<Confined>>>,
     slots: Mutex<HashMap<String, Arc<Slot>>>,
     reaper: OnceLock<Tracked<()>>,
+    pub(crate) probes: Probes,
     pub(crate) files: Mutex<HashMap<String, Arc<dyn hermes_fs::FileBackend>>>,
 }
 
@@ -98,6 +100,7 @@ impl Environments {
             declared: Arc::default(),
             slots: Mutex::default(),
             reaper: OnceLock::new(),
+            probes: Probes::default(),
             files: Mutex::default(),
         })
     }
@@ -245,6 +248,7 @@ impl Environments {
 
     /// Gives all environments up; for the end of the program.
     pub async fn close(&self, how: Close) {
+        self.probes.clear();
         let slots: Vec<_> = self.lock_slots().drain().map(|(_, slot)| slot).collect();
         let closing: Vec<_> = slots
             .into_iter()

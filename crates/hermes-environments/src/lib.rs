@@ -4,6 +4,7 @@ mod carried;
 mod confine;
 mod environments;
 mod factory;
+mod facts;
 mod files;
 mod folders;
 mod lease;

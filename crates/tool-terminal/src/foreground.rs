@@ -8,10 +8,13 @@ use hermes_exec::environment::StartFailure;
 use hermes_exec::session::{Ended, Finished, Foreground};
 use hermes_exec_policy::config::Backend;
 use hermes_registry::{Surface, ToolContext, ToolError};
-use hermes_terminal::{exit_note, prepare_command, sudo_auth_failed, sudo_needs_password};
-use serde_json::{Map, Value};
+use hermes_terminal::{
+    exit_note, prepare_command, sudo_auth_failed, sudo_needs_password, verification,
+};
+use serde_json::{Map, Value, json};
 
 use crate::files::Files;
+use crate::mask::mask;
 use crate::output::{Shown, Taken};
 use crate::plan::Plan;
 use crate::sudo::{self, Askpass};
@@ -180,6 +183,15 @@ impl Done {
         let has_run = matches!(self.finished.ended, Ended::Exited(_)) && self.finished.is_entered;
         if has_run && let Some(note) = exit_note(&plan.command, code) {
             result.insert("exit_code_meaning".to_owned(), note.into());
+        }
+        if has_run && let Some(proof) = verification(&plan.command, code) {
+            let proof = json!({
+                "status": if proof.has_passed { "passed" } else { "failed" },
+                "kind": proof.kind.as_str(),
+                "scope": proof.scope.as_str(),
+                "canonical_command": mask(&plan.command, &proof.command),
+            });
+            result.insert("verification_evidence".to_owned(), proof);
         }
         result
     }
