@@ -8,22 +8,25 @@ pub(crate) use lent::Terminals;
 #[cfg(feature = "terminal")]
 mod lent {
     use std::path::{Path, PathBuf};
-    use std::sync::Arc;
+    use std::sync::{Arc, Mutex, PoisonError};
     use std::time::Duration;
 
     use hermes_registry::{Services, Settings};
     use hermes_tools::credentials::Credentials;
-    use hermes_tools::tool_terminal;
     use hermes_tools::tool_terminal::environments::{Environments, Setup};
     use hermes_tools::tool_terminal::policy::child_env::Blocklist;
     use hermes_tools::tool_terminal::processes::{Options, Processes};
+    use hermes_tools::{task, tool_terminal};
 
     use crate::exit::Failure;
     use crate::host::{Host, working_directory};
     use crate::output::Ui;
 
     /// The machines and processes of one run of the program.
-    pub(crate) struct Terminals(Arc<tool_terminal::Terminals>);
+    pub(crate) struct Terminals {
+        lent: Arc<tool_terminal::Terminals>,
+        sweeping: Mutex<Option<task::Tracked<usize>>>,
+    }
 
     impl Terminals {
         /// By the settings. Nothing is started yet.
@@ -44,12 +47,13 @@ mod lent {
                 mask: Arc::new(|command, text| tool_terminal::mask(command, text).into_owned()),
             });
             processes.recover();
-            Ok(Self(tool_terminal::Terminals::new(environments, processes)))
+            let lent = tool_terminal::Terminals::new(environments, processes);
+            Ok(Self { lent, sweeping: Mutex::default() })
         }
 
         /// Lends them to tools, and the person at the terminal who may know a password.
         pub(crate) fn lend(&self, services: Services, ui: &Ui) -> Services {
-            let services = self.0.lend(services);
+            let services = self.lent.lend(services);
             #[cfg(unix)]
             if let Some(prompt) = crate::password::TerminalPassword::open(&ui.status) {
                 return services.with::<dyn tool_terminal::PasswordPrompt>(Arc::new(prompt));
@@ -58,15 +62,29 @@ mod lent {
             services
         }
 
+        /// Begins to clean up after runs that were killed. Must be called within a runtime.
+        pub(crate) fn begin(&self) {
+            let lent = Arc::clone(&self.lent);
+            let sweeping = task::spawn(async move { lent.sweep().await });
+            *self.sweeping.lock().unwrap_or_else(PoisonError::into_inner) = Some(sweeping);
+        }
+
         /// Ends what still runs, and says so: nobody would look after it.
         pub(crate) async fn close(&self, ui: &Ui) {
+            let sweeping = self.sweeping.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(sweeping) = sweeping
+                && let Ok(count @ 1..) = sweeping.await
+            {
+                let noun = if count == 1 { "command was" } else { "commands were" };
+                ui.warn(format!("{count} {noun} ended that a killed run of this program had left"));
+            }
             let running = |it: &Arc<_>| !is_done(it);
-            let count = self.0.processes().all().iter().filter(|it| running(it)).count();
+            let count = self.lent.processes().all().iter().filter(|it| running(it)).count();
             if count > 0 {
                 let noun = if count == 1 { "process was" } else { "processes were" };
                 ui.warn(format!("{count} background {noun} ended with this program"));
             }
-            self.0.close().await;
+            self.lent.close().await;
         }
     }
 
@@ -108,6 +126,8 @@ mod left_out {
         pub(crate) fn lend(&self, services: Services, _: &Ui) -> Services {
             services
         }
+
+        pub(crate) fn begin(&self) {}
 
         pub(crate) async fn close(&self, _: &Ui) {}
     }

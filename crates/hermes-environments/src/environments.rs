@@ -222,7 +222,8 @@ impl Environments {
             return Ok(Lease::of(Arc::clone(entry), key));
         }
         let made = self.make(ids, &key).await?;
-        let made = entry.insert(Arc::new(Entry::new(made)));
+        let made = Entry::new(made, self.setup.settings.home());
+        let made = entry.insert(Arc::new(made));
         Ok(Lease::of(Arc::clone(made), key))
     }
 
@@ -357,8 +358,10 @@ impl Environments {
         env.vars.into_iter().collect()
     }
 
-    /// The first absolute folder of those that could be for temporary files.
-    pub(crate) fn temp_dir(&self) -> PathBuf {
+    /// The folder of this machine for short-lived files: the first absolute one of those that are
+    /// named for it.
+    #[must_use]
+    pub fn temp_dir(&self) -> PathBuf {
         let named = ["TMPDIR", "TMP", "TEMP"].iter();
         let mut named = named.filter_map(|name| self.setup.settings.env_filled(name));
         let usable = named.find(|it| Path::new(it).is_absolute() && Path::new(it).is_dir());

@@ -9,6 +9,8 @@ mod files;
 mod folders;
 mod lease;
 mod overrides;
+#[cfg(unix)]
+mod owner;
 mod reaper;
 mod sync;
 
@@ -18,4 +20,6 @@ pub use environments::{Environments, Setup};
 pub use factory::{Factory, Request};
 pub use lease::Lease;
 pub use overrides::Overrides;
+#[cfg(unix)]
+pub use owner::Abandoned;
 pub use sync::Synced;

@@ -125,6 +125,7 @@ impl Factory for Elsewhere {
 #[tokio::test]
 async fn of_another_machine_its_system_is_told() {
     let world = World::new(&[]);
+    fs::remove_file(world.path(".profile")).unwrap();
     let config = json!({"terminal": {
         "backend": "ssh", "ssh_host": "h", "ssh_user": "u", "cwd": "/usr",
     }});

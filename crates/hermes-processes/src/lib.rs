@@ -9,6 +9,8 @@ mod recovered;
 mod screen;
 mod spool;
 mod state;
+#[cfg(target_os = "linux")]
+mod sweep;
 
 pub use checkpoint::Routing;
 pub use events::{Event, EventKind, Recipient};

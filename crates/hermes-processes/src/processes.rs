@@ -90,6 +90,8 @@ pub(crate) struct Shared {
     pub(crate) breaker: Mutex<Breaker>,
     pub(crate) mask: Arc<Mask>,
     checkpoint: Option<Checkpoint>,
+    #[cfg(target_os = "linux")]
+    home: Option<PathBuf>,
     folder: Option<PathBuf>,
     grace: Duration,
     begin: Instant,
@@ -105,7 +107,9 @@ impl Processes {
             breaker: Mutex::default(),
             mask: options.mask,
             checkpoint: options.home.as_deref().map(Checkpoint::of),
-            folder: options.home.map(|home| home.join("processes")),
+            folder: options.home.as_deref().map(|home| home.join("processes")),
+            #[cfg(target_os = "linux")]
+            home: options.home,
             grace: options.grace,
             begin: Instant::now(),
         };
@@ -137,6 +141,23 @@ impl Processes {
         }
         self.shared.save();
         watched
+    }
+
+    /// The home folder, if there is one.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn home(&self) -> Option<&std::path::Path> {
+        self.shared.home.as_deref()
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn grace(&self) -> Duration {
+        self.shared.grace
+    }
+
+    /// The processes of this machine on the list, whoever looks after them.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn recorded(&self) -> Vec<Stranger> {
+        self.shared.checkpoint.as_ref().map(Checkpoint::strangers).unwrap_or_default()
     }
 
     /// Takes a command over.

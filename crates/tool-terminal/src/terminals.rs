@@ -47,6 +47,16 @@ impl Terminals {
         &self.processes
     }
 
+    /// Cleans up after earlier runs of the program that were killed; how many of their foreground
+    /// commands were ended. Background processes go on and are found by
+    /// [`recover`](Processes::recover).
+    pub async fn sweep(&self) -> usize {
+        #[cfg(target_os = "linux")]
+        return self.processes.sweep(&self.environments.temp_dir()).await;
+        #[cfg(not(target_os = "linux"))]
+        return 0;
+    }
+
     /// A task has ended: its processes are ended, and what was made for it alone is given up.
     pub async fn ended(&self, task: &str) {
         self.processes.kill_all(Some(task)).await;

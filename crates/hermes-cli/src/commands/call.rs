@@ -36,6 +36,7 @@ pub(crate) fn run(globals: &Globals, asked: Call, ui: &mut Ui) -> Ended {
         return Ok(interrupt.exit().unwrap_or_else(|| gate_exit(&dry_run)));
     }
     let outcome = interrupt.run(async {
+        terminals.begin();
         let outcome = host.runtime.call(&session, call).await;
         terminals.close(ui).await;
         Ok(outcome)

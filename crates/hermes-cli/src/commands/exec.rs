@@ -49,6 +49,7 @@ pub(crate) fn run(globals: &Globals, asked: &Exec, ui: &mut Ui) -> Ended {
         messages: 0,
     };
     let ended = interrupt.run(async {
+        terminals.begin();
         let ended = loop {
             let batch = tokio::select! {
                 batch = batches.recv() => batch,

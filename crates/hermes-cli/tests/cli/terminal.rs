@@ -57,3 +57,66 @@ fn hooks_of_output_that_fail_change_nothing() {
     let result = world.terminal(&json!({"command": "echo kept"})).exits(0).json();
     assert_eq!(result["output"], "from the second");
 }
+
+/// Whether a process with the number in that file does anything still.
+#[cfg(target_os = "linux")]
+fn is_alive(file: &std::path::Path) -> bool {
+    let pid = fs::read_to_string(file).unwrap();
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+    !stat.is_empty() && !stat.contains(") Z ")
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_killed_run_left_is_cleaned_up_by_the_next_one() {
+    let world = World::with_config("approvals: {mode: 'off'}\n");
+    let temporary = tempfile::TempDir::new().unwrap();
+    let left = |part: &str| {
+        let names = fs::read_dir(temporary.path()).unwrap();
+        names.filter(|it| it.as_ref().unwrap().file_name().to_string_lossy().contains(part)).count()
+    };
+    let file = |name: &str| world.cwd().join(name);
+    let call = |args: Value| json!({"name": "terminal", "arguments": args}).to_string();
+    let calls = [
+        call(json!({"command": "echo $$ >back; sleep 600", "background": true})),
+        call(json!({"command": "(setsid sleep 600 & echo $! >daemon) >/dev/null"})),
+        call(json!({"command": "(setsid sleep 600 & echo $! >child); echo $$ >front; sleep 600"})),
+    ];
+    fs::write(file("calls.jsonl"), calls.join("\n")).unwrap();
+    let hermes = |args: &[&str]| {
+        let mut command = world.command(args);
+        command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("TMPDIR", temporary.path());
+        command
+    };
+    let script = format!(
+        "'{}' -q exec calls.jsonl & until [ -s front ] && [ -s back ]; do sleep 0.05; done; \
+         sleep 0.2; kill -9 $!; wait $! 2>/dev/null; true",
+        assert_cmd::cargo::cargo_bin!("hermes").display()
+    );
+    let mut killed = assert_cmd::Command::new("bash");
+    killed.current_dir(world.cwd()).env("HERMES_HOME", world.home.path()).env("HOME", world.cwd());
+    killed.env("TMPDIR", temporary.path()).args(["-c", &script]);
+    Run::of(killed.timeout(std::time::Duration::from_secs(60)));
+    for name in ["front", "child", "back", "daemon"] {
+        assert!(is_alive(&file(name)), "{name}");
+    }
+    assert!(left(".owner") == 1 && left("hermes-run-") >= 1, "{:?}", temporary.path());
+
+    // Another home is another's business.
+    let other = tempfile::TempDir::new().unwrap();
+    let mut elsewhere = hermes(&["-q", "call", "terminal", r#"{"command":"true"}"#]);
+    Run::of(elsewhere.env("HERMES_HOME", other.path())).exits(0);
+    assert!(is_alive(&file("front")) && left(".owner") == 1);
+
+    Run::of(&mut hermes(&["call", "terminal", r#"{"command":"true"}"#])).exits(0).says("1 command");
+    assert!(!is_alive(&file("front")) && !is_alive(&file("child")));
+    assert!(is_alive(&file("back")) && is_alive(&file("daemon")));
+    assert_eq!(left("hermes-"), 0);
+    let list = Run::of(&mut hermes(&["-q", "call", "process", r#"{"action":"list"}"#])).json();
+    let id = list["processes"][0]["session_id"].as_str().unwrap().to_owned();
+    let kill = json!({"action": "kill", "session_id": id}).to_string();
+    Run::of(&mut hermes(&["-q", "call", "process", &kill])).exits(0);
+    assert!(!is_alive(&file("back")));
+    let daemon = fs::read_to_string(file("daemon")).unwrap();
+    assert_cmd::Command::new("kill").arg(daemon.trim()).output().unwrap();
+}
