@@ -1,9 +1,20 @@
 //! The machines and background processes that the program lends to the tools of the terminal.
 
 #[cfg(not(feature = "terminal"))]
-pub(crate) use left_out::Terminals;
+pub(crate) use left_out::{Terminals, machine};
 #[cfg(feature = "terminal")]
-pub(crate) use lent::Terminals;
+pub(crate) use lent::{Terminals, machine};
+
+/// The machine that commands run on.
+#[cfg_attr(not(feature = "terminal"), expect(dead_code, reason = "there are no commands"))]
+pub(crate) struct Machine {
+    /// Its kind, as in `terminal.backend`.
+    pub(crate) backend: String,
+    /// Whether it was asked.
+    pub(crate) is_asked: bool,
+    /// What a system prompt is told of it.
+    pub(crate) facts: Option<String>,
+}
 
 #[cfg(feature = "terminal")]
 mod lent {
@@ -11,15 +22,18 @@ mod lent {
     use std::sync::{Arc, Mutex, PoisonError};
     use std::time::Duration;
 
-    use hermes_registry::{Services, Settings};
+    use hermes_exec::environment::Close;
+    use hermes_registry::{CallIds, Services, Settings};
     use hermes_tools::credentials::Credentials;
     use hermes_tools::tool_terminal::environments::{Environments, Setup};
     use hermes_tools::tool_terminal::policy::child_env::Blocklist;
     use hermes_tools::tool_terminal::processes::{Options, Processes};
     use hermes_tools::{task, tool_terminal};
 
+    use super::Machine;
     use crate::exit::Failure;
     use crate::host::{Host, working_directory};
+    use crate::interrupt::Interrupt;
     use crate::output::Ui;
 
     /// The machines and processes of one run of the program.
@@ -32,13 +46,7 @@ mod lent {
         /// By the settings. Nothing is started yet.
         pub(crate) fn of(host: &Host, cwd: Option<&Path>) -> Result<Self, Failure> {
             let settings = host.settings();
-            let mut setup = Setup::new(settings.clone(), working_directory(cwd)?);
-            setup.blocklist = Arc::new(blocklist(host));
-            setup.program_dir =
-                std::env::current_exe().ok().and_then(|it| Some(it.parent()?.into()));
-            setup.factories = tool_terminal::backends::all(settings);
-            setup.bubblewrap = program("bwrap", settings);
-            let environments = Environments::new(setup);
+            let environments = environments(host, cwd)?;
             let grace = environments.config().map(|config| config.term_grace);
             let home = settings.home();
             let processes = Processes::new(Options {
@@ -88,6 +96,36 @@ mod lent {
         }
     }
 
+    /// The machines by the settings.
+    fn environments(host: &Host, cwd: Option<&Path>) -> Result<Arc<Environments>, Failure> {
+        let settings = host.settings();
+        let mut setup = Setup::new(settings.clone(), working_directory(cwd)?);
+        setup.blocklist = Arc::new(blocklist(host));
+        setup.program_dir = std::env::current_exe().ok().and_then(|it| Some(it.parent()?.into()));
+        setup.factories = tool_terminal::backends::all(settings);
+        setup.bubblewrap = program("bwrap", settings);
+        Ok(Environments::new(setup))
+    }
+
+    /// What a system prompt is told of the machine that commands run on. Another machine than this
+    /// one is asked only if `elsewhere`, since it is started for that.
+    pub(crate) fn machine(host: &Host, elsewhere: bool) -> Result<Option<Machine>, Failure> {
+        let environments = environments(host, None)?;
+        // What is wrong with the settings is told elsewhere.
+        let Ok(config) = environments.config() else { return Ok(None) };
+        let backend = config.backend.name().to_owned();
+        let is_asked = elsewhere || backend == "local";
+        let facts = match is_asked {
+            false => None,
+            true => Interrupt::new().run_or_drop(async {
+                let facts = environments.facts(&CallIds::default()).await;
+                environments.close(Close::AsConfigured).await;
+                facts
+            })?,
+        };
+        Ok(Some(Machine { backend, is_asked, facts }))
+    }
+
     fn is_done(process: &tool_terminal::processes::Process) -> bool {
         process.is_detached() || process.ended().is_some()
     }
@@ -115,8 +153,15 @@ mod left_out {
     use crate::host::Host;
     use crate::output::Ui;
 
+    use super::Machine;
+
     /// None.
     pub(crate) struct Terminals;
+
+    /// There is none.
+    pub(crate) fn machine(_: &Host, _: bool) -> Result<Option<Machine>, Failure> {
+        Ok(None)
+    }
 
     impl Terminals {
         pub(crate) fn of(_: &Host, _: Option<&Path>) -> Result<Self, Failure> {

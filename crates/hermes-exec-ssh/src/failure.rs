@@ -70,7 +70,10 @@ pub(crate) fn of(options: &Options, said: &str, exit: Option<&Exit>) -> StartFai
         };
     }
     if has(&["Connection refused"]) {
-        return StartFailure::passing(message(". Is a server running there, on that port?"));
+        return StartFailure::new(message(". Is a server running there, on that port?"));
+    }
+    if has(&["No route to host", "Network is unreachable", "Host is down"]) {
+        return StartFailure::new(message(". Check terminal.ssh_host and the network"));
     }
     if has(PASSING) {
         return StartFailure::passing(message(""));
@@ -88,9 +91,6 @@ pub(crate) fn of(options: &Options, said: &str, exit: Option<&Exit>) -> StartFai
 const PASSING: &[&str] = &[
     "timed out",
     "Timeout",
-    "No route to host",
-    "Network is unreachable",
-    "Host is down",
     "Connection reset",
     "Connection closed",
     "closed by remote host",
@@ -112,7 +112,8 @@ mod tests {
     #[test]
     fn what_may_pass_is_tried_again() {
         for (said, may_pass) in [
-            ("ssh: connect to host h port 22: Connection refused", true),
+            ("ssh: connect to host h port 22: Connection refused", false),
+            ("ssh: connect to host h port 22: No route to host", false),
             ("ssh: connect to host h port 22: Connection timed out", true),
             ("kex_exchange_identification: Connection closed by remote host", true),
             ("ssh: Could not resolve hostname h: Temporary failure in name resolution", true),

@@ -11,6 +11,8 @@ mod spool;
 mod state;
 #[cfg(target_os = "linux")]
 mod sweep;
+#[cfg(target_os = "linux")]
+mod tagged;
 
 pub use checkpoint::Routing;
 pub use events::{Event, EventKind, Recipient};

@@ -37,7 +37,12 @@ fn general(exit_code: i32) -> Option<String> {
     ];
     match exit_code {
         126 => Some("The program was found, but it can't be executed.".to_owned()),
-        127 => Some("A program was not found.".to_owned()),
+        // Of one that the command starts by way of another the command doesn't tell.
+        127 => Some(
+            "A program was not found, or a variable that must have a value has none (`set -u`, \
+             `${NAME:?}`): the output says which."
+                .to_owned(),
+        ),
         129..=192 => {
             let signal = exit_code - 128;
             let name = usize::try_from(signal - 1).ok().and_then(|it| NAMES.get(it));

@@ -23,6 +23,10 @@ use crate::sudo::{self, Askpass};
 const PAUSES: [Duration; 3] =
     [Duration::from_secs(2), Duration::from_secs(4), Duration::from_secs(8)];
 
+/// How long after the first try another one is begun. What took longer than this to fail, as a host
+/// that doesn't answer, will take as long again.
+const RETRIED: Duration = Duration::from_secs(10);
+
 /// How often it is told that a command still runs.
 const ACTIVITY: Duration = Duration::from_secs(10);
 
@@ -44,6 +48,7 @@ pub(crate) async fn run(plan: Plan, cx: &ToolContext) -> Result<Value, ToolError
     let files = Files::begin(&plan, cx);
     let mut tries = PAUSES.into_iter();
     let mut is_renewed = false;
+    let begin = Instant::now();
     let done = loop {
         match attempt(&plan, cx).await {
             Ok(done) => break done,
@@ -56,7 +61,8 @@ pub(crate) async fn run(plan: Plan, cx: &ToolContext) -> Result<Value, ToolError
                 plan.terminals.environments().lost(&lease).await;
             }
             Err(Failure { error, .. }) => {
-                let pause = tries.next().filter(|_| error.is_safe_to_retry);
+                let may_pass = error.is_safe_to_retry && begin.elapsed() < RETRIED;
+                let pause = tries.next().filter(|_| may_pass);
                 let Some(pause) = pause else { return Err(failed(&error)) };
                 tokio::select! {
                     () = tokio::time::sleep(pause) => {}

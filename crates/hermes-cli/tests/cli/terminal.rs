@@ -79,9 +79,11 @@ fn what_a_killed_run_left_is_cleaned_up_by_the_next_one() {
     let call = |args: Value| json!({"name": "terminal", "arguments": args}).to_string();
     let calls = [
         call(json!({"command": "echo $$ >back; sleep 600", "background": true})),
-        call(json!({"command": "(setsid sleep 600 & echo $! >daemon) >/dev/null"})),
-        call(json!({"command": "(setsid sleep 600 & echo $! >child); echo $$ >front; sleep 600"})),
+        call(json!({"command": "sh spawn.sh daemon"})),
+        call(json!({"command": "sh spawn.sh child; echo $$ >front; sleep 600"})),
     ];
+    let spawn = "setsid sleep 600 >/dev/null 2>&1 & echo $! >$1";
+    fs::write(file("spawn.sh"), spawn).unwrap();
     fs::write(file("calls.jsonl"), calls.join("\n")).unwrap();
     let hermes = |args: &[&str]| {
         let mut command = world.command(args);
@@ -119,4 +121,49 @@ fn what_a_killed_run_left_is_cleaned_up_by_the_next_one() {
     assert!(!is_alive(&file("back")));
     let daemon = fs::read_to_string(file("daemon")).unwrap();
     assert_cmd::Command::new("kill").arg(daemon.trim()).output().unwrap();
+}
+
+#[test]
+fn a_dry_run_tells_what_the_tool_would_ask() {
+    let world = World::with_config("approvals:\n  deny: ['git push*']\n");
+    let dry = |command: &str, code: i32| {
+        let args = json!({"command": command}).to_string();
+        let run = world.run(&["-q", "call", "terminal", &args, "--dry-run"]).exits(code).json();
+        let decisions = run["decisions"].as_array().unwrap().clone();
+        decisions.into_iter().find(|it| it["gate"] == "consent").unwrap()
+    };
+    let decision = dry("ls", 0);
+    assert_eq!(
+        (&decision["passed"], &decision["note"]),
+        (&json!(true), &json!("nobody would be asked"))
+    );
+    // Nobody reads along here.
+    for command in ["rm -rf build", "rm -rf /", "git push origin"] {
+        let decision = dry(command, 3);
+        assert_eq!(decision["passed"], false, "{command}: {decision}");
+    }
+    let asking = ["-q", "call", "terminal", r#"{"command":"rm -rf build"}"#, "--dry-run"];
+    let run = world.run(&[&asking[..], &["--approve", "once"]].concat()).exits(0).json();
+    let note = run["decisions"].as_array().unwrap().last().unwrap()["note"].to_string();
+    assert!(note.contains("a person would be asked"), "{run}");
+    assert!(!world.home.path().join("logs/approvals.jsonl").exists());
+}
+
+#[test]
+fn the_doctor_tells_of_the_machine() {
+    let world = World::new();
+    let bin = world.home.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    fs::write(world.cwd().join(".profile"), format!("PATH={}\n", bin.display())).unwrap();
+    let mut command = world.command(&["doctor", "--json"]);
+    let report = Run::of(command.env("PATH", "/usr/bin:/bin")).json();
+    let facts = report["machine"]["facts"].as_str().unwrap();
+    assert!(facts.contains("no working python3"), "{report}");
+
+    let ssh = "terminal: {backend: ssh, ssh_host: h.invalid, ssh_user: u}\n";
+    let world = World::with_config(ssh);
+    let report = world.run(&["doctor", "--json"]).json();
+    let expected = json!({"backend": "ssh", "asked": false, "facts": null});
+    assert_eq!(report["machine"], expected);
+    assert!(world.run(&["doctor"]).stdout.contains("ssh: not asked"));
 }
