@@ -16,7 +16,8 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 /// Most bytes of a script that are looked at: what is ours stands at the beginning.
 const BEGINNING: u64 = 16 * 1024;
 
-/// Where the part of a script begins that is the command's: its folder.
+/// Where the part of a script begins that is the command's: its folder. Scripts without it have no
+/// such part.
 const COMMAND: &[u8] = b"\nbuiltin cd -P -- ";
 
 /// Says that a folder is used, until it is dropped.
@@ -158,7 +159,7 @@ fn session_of(script: File, temporary: &Path) -> Option<String> {
     let mut text = Vec::new();
     script.take(BEGINNING).read_to_end(&mut text).ok()?;
     let find = |text: &[u8], part: &[u8]| text.windows(part.len()).position(|it| it == part);
-    let ours = text.get(..find(&text, COMMAND)?)?;
+    let ours = text.get(..find(&text, COMMAND).unwrap_or(text.len()))?;
     let prefix = temporary.join("hermes-");
     let prefix = prefix.as_os_str().as_bytes();
     let at = find(ours, prefix)? + prefix.len();

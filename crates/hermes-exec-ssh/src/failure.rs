@@ -69,10 +69,12 @@ pub(crate) fn of(options: &Options, said: &str, exit: Option<&Exit>) -> StartFai
             false => StartFailure::new(message(". Check terminal.ssh_host")),
         };
     }
-    if has(&["Connection refused"]) {
+    // What is said of the shared connection's socket is another matter.
+    let is_of_host = has(&["connect to host"]);
+    if is_of_host && has(&["Connection refused"]) {
         return StartFailure::new(message(". Is a server running there, on that port?"));
     }
-    if has(&["No route to host", "Network is unreachable", "Host is down"]) {
+    if is_of_host && has(&["No route to host", "Network is unreachable", "Host is down"]) {
         return StartFailure::new(message(". Check terminal.ssh_host and the network"));
     }
     if has(PASSING) {
@@ -91,6 +93,7 @@ pub(crate) fn of(options: &Options, said: &str, exit: Option<&Exit>) -> StartFai
 const PASSING: &[&str] = &[
     "timed out",
     "Timeout",
+    "Connection refused",
     "Connection reset",
     "Connection closed",
     "closed by remote host",
@@ -113,6 +116,7 @@ mod tests {
     fn what_may_pass_is_tried_again() {
         for (said, may_pass) in [
             ("ssh: connect to host h port 22: Connection refused", false),
+            ("Control socket connect(/x): Connection refused", true),
             ("ssh: connect to host h port 22: No route to host", false),
             ("ssh: connect to host h port 22: Connection timed out", true),
             ("kex_exchange_identification: Connection closed by remote host", true),

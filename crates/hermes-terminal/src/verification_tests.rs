@@ -192,3 +192,68 @@ fn long_commands_are_cut() {
     let proof = verification(&text, 0).unwrap();
     assert_eq!(proof.command.chars().count(), MOST_SHOWN + 1);
 }
+
+mod properties {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Pieces that scripts are made of.
+    fn pieces() -> impl Strategy<Value = String> {
+        let piece = prop::sample::select(vec![
+            "cargo test",
+            "pytest",
+            "-q",
+            "tests/x.py",
+            "make",
+            "-j4",
+            "check",
+            "&&",
+            "||",
+            ";",
+            "|",
+            "&",
+            "(",
+            ")",
+            "{",
+            "}",
+            "\n",
+            "'",
+            "\"",
+            "$(",
+            "cd x",
+            "env A=1",
+            "npm run",
+            "lint",
+            "--",
+            "-k",
+            "!",
+            "set -e",
+            "if",
+            "then",
+            "fi",
+            "timeout 5",
+            "go vet ./...",
+            "\\",
+            "é",
+        ]);
+        prop::collection::vec(piece, 0..12).prop_map(|it| it.join(" "))
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_proved_where_another_command_ends_the_line(text in pieces()) {
+            for other in ["| cat", "; true", "|| true", "&"] {
+                // What isn't closed swallows the other command; then it isn't understood.
+                prop_assert_eq!(verification(&format!("{text} {other}"), 0), None);
+            }
+        }
+
+        #[test]
+        fn a_failure_is_none_of_a_success(text in pieces(), code in 1_i32..256) {
+            let failed = verification(&text, code);
+            prop_assert!(failed.is_none_or(|it| !it.has_passed));
+            prop_assert!(verification(&text, 0).is_none_or(|it| it.has_passed));
+        }
+    }
+}
