@@ -107,6 +107,8 @@ fn last_list(
     let mut found: Vec<Element> = Vec::new();
     let mut current = None;
     let mut is_ended = false;
+    // `set -e` doesn't look at what stands before `&&`.
+    let (mut has_and, mut is_unseen) = (false, false);
     let mut at = start;
     while at < end {
         let Some(part) = parts.get(at) else { break };
@@ -124,10 +126,16 @@ fn last_list(
             if std::mem::take(&mut is_ended) {
                 found.clear();
             }
+            if std::mem::take(&mut is_unseen) {
+                found.push(Element::Either);
+            }
             current = Some(element);
         }
         match part {
-            Part::And => found.extend(current.take()),
+            Part::And => {
+                found.extend(current.take());
+                has_and = true;
+            }
             Part::Pipe if rules.pipes_count => found.extend(current.take()),
             Part::Or => {
                 found.clear();
@@ -139,6 +147,8 @@ fn last_list(
             Part::End => {
                 found.extend(current.take());
                 is_ended = !rules.all_count;
+                let was_and = std::mem::take(&mut has_and);
+                is_unseen |= rules.all_count && loops == Loops::Unknown && was_and;
             }
             Part::Background => {
                 found.clear();

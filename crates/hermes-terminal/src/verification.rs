@@ -111,6 +111,9 @@ pub fn verification(text: &str, exit_code: i32) -> Option<Verification> {
             Look::Other | Look::Unclear => return None,
         }
     }
+    if options(parts).any(|at| at.is_none_or(|at| found.iter().any(|(_, it)| it.span.start < at))) {
+        return None;
+    }
     let kind = found.iter().map(|(check, _)| check.kind).max()?;
     if exit_code != 0 && found.iter().any(|(check, _)| check.kind != kind) {
         return None;
@@ -125,6 +128,16 @@ pub fn verification(text: &str, exit_code: i32) -> Option<Verification> {
         command.push('…');
     }
     Some(Verification { has_passed: exit_code == 0, kind, scope, command })
+}
+
+/// Where options of the shell are set; none where one is taken back. They hold from there on only.
+fn options(parts: &[Part]) -> impl Iterator<Item = Option<usize>> {
+    parts.iter().filter_map(|part| {
+        let Part::Command(command) = part else { return None };
+        let (first, args) = command.words.split_first()?;
+        let takes_back = args.iter().any(|it| it.text.starts_with('+') || !it.is_known);
+        (first.text == "set").then(|| (!takes_back).then_some(command.span.start))
+    })
 }
 
 /// Codes that say that nothing was found out: the program wasn't there, or was ended.
