@@ -247,6 +247,9 @@ mod properties {
     proptest! {
         #[test]
         fn nothing_is_proved_where_another_command_ends_the_line(text in pieces()) {
+            // Nothing of a text that makes no sense runs at all.
+            let ends = ["&", "|", ";", "(", "{", "!", "if", "then", "\n"];
+            prop_assume!(!ends.iter().any(|it| text.ends_with(it)));
             for other in ["| cat", "; true", "|| true", "&"] {
                 // What isn't closed swallows the other command; then it isn't understood.
                 prop_assert_eq!(verification(&format!("{text} {other}"), 0), None);
