@@ -83,8 +83,9 @@ impl Environments {
     fn probe(self: &Arc<Self>, ids: &CallIds) -> Option<Arc<Probe>> {
         let config = self.config_of(ids).ok()?;
         let is_local = matches!(config.backend, Backend::Local(_));
-        let is_off = self.settings().get("agent.environment_probe").and_then(|it| it.as_bool())
-            == Some(false);
+        let is_off =
+            self.settings().get("agent.environment_probe").and_then(serde_json::Value::as_bool)
+                == Some(false);
         if is_local && is_off {
             return None;
         }

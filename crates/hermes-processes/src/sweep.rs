@@ -27,7 +27,7 @@ impl Processes {
         // Those that are to go on, whoever looks after them now, and what this program runs in.
         let recorded = self.recorded().into_iter();
         let spared: HashSet<&Vec<u8>> = recorded
-            .filter(|it| it.is_alive())
+            .filter(hermes_exec::program::Stranger::is_alive)
             .map(|it| it.pid())
             .chain([std::process::id()])
             .filter_map(tag_of)

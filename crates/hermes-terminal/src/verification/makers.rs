@@ -97,7 +97,7 @@ fn make(args: &[Word]) -> Checked {
     };
     // `-j 4`: where the number is a word of its own it is no target.
     let names: Vec<&str> = names.into_iter().filter(|it| it.parse::<u32>().is_err()).collect();
-    narrowed(targets(&names, true), variables.iter().any(|it| narrows(it)))
+    narrowed(targets(&names, true), variables.iter().any(narrows))
 }
 
 fn maven(args: &[Word]) -> Checked {

@@ -295,7 +295,6 @@ fn sub(args: &[Word]) -> Checked {
         narrow: &["--filter", "-k", "--only", "--name", "--plain-name", "--test_filter"],
         names: &["configuration", "config", "framework", "logger", "output"],
         all: &[".", "./...", "//...", "..."],
-        ..NONE
     };
     Some((kind, options.scope(rest)))
 }

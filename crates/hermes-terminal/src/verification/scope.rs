@@ -43,7 +43,7 @@ impl Options {
             let is_narrow = |option: &&str| {
                 name == *option || (!is_long && option.len() == 2 && text.starts_with(*option))
             };
-            if self.narrow.iter().any(|option| is_narrow(option)) {
+            if self.narrow.iter().any(is_narrow) {
                 return Scope::Targeted;
             }
             if self.takes_next(text) {
