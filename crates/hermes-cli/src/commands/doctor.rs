@@ -33,12 +33,13 @@ pub(crate) fn run(globals: &Globals, elsewhere: bool, json: Json, ui: &mut Ui) -
     let machine = terminals::machine(&host, elsewhere)?;
     if json.json {
         let mut report = report(&host.loaded, &problems, &toolsets);
-        if let Some(machine) = &machine {
-            report["machine"] = json!({
+        if let (Some(machine), Some(report)) = (&machine, report.as_object_mut()) {
+            let machine = json!({
                 "backend": machine.backend,
                 "asked": machine.is_asked,
                 "facts": machine.facts,
             });
+            report.insert("machine".to_owned(), machine);
         }
         ui.out.json(&report)?;
     } else {

@@ -60,7 +60,7 @@ impl Screen {
             while !self.shown.contains(text) {
                 let count = self.running.output.read(&mut chunk).await.unwrap_or(0);
                 assert!(count > 0, "the end came before `{text}`: {}", self.shown);
-                self.shown.push_str(&String::from_utf8_lossy(&chunk[..count]));
+                self.shown.push_str(&String::from_utf8_lossy(chunk.get(..count).unwrap()));
             }
         };
         let waited = tokio::time::timeout(Duration::from_secs(60), waiting).await;
