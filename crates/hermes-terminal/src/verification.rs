@@ -2,6 +2,7 @@
 
 mod makers;
 mod programs;
+mod runners;
 mod scope;
 mod scripts;
 
@@ -198,7 +199,7 @@ fn look(command: &Command, exit_code: i32) -> Look {
     let Some(program) = program(command) else { return Look::Other };
     let skipped = command.words.len() - program.args.len() - 1;
     let is_timed = program.wrappers.iter().any(|it| matches!(*it, "timeout" | "gtimeout"));
-    let (name, args) = programs::behind_runners(program.name, program.args);
+    let (name, args) = runners::behind_runners(program.name, program.args);
     let is_known = program.args.len() == args.len()
         || command.words.get(command.words.len() - args.len() - 1).is_some_and(|it| it.is_known);
     match programs::checked(name, args) {

@@ -1,3 +1,5 @@
+//! What commands prove, as a table and as properties.
+
 use pretty_assertions::assert_eq;
 
 use super::*;
