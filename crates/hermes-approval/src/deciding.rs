@@ -15,6 +15,7 @@ use crate::case::{
     Case, Flag, MAX_DESCRIPTION, What, as_here_document, describe, new_id, script_flag,
 };
 use crate::decision::{By, Decision, Outcome, Status};
+use crate::foreseeing::ForeseenFuture;
 use crate::gate::{Approvals, CommandGate, CommandRequest, DecisionFuture, ScriptRequest};
 use crate::gateway_control::controls_gateway;
 use crate::keys::sha256;
@@ -46,15 +47,42 @@ impl CommandGate for Approvals {
     ) -> DecisionFuture<'a> {
         Box::pin(self.decide_code(request, cx))
     }
+
+    fn foresee<'a>(
+        &'a self,
+        request: &'a CommandRequest,
+        cx: &'a ToolContext,
+    ) -> ForeseenFuture<'a> {
+        Box::pin(async { Some(self.foresee_command(request, cx).await) })
+    }
+}
+
+/// What there is to see of a command.
+pub(crate) enum Look<'c> {
+    /// It is to be decided about.
+    Open(Case<'c>),
+    /// It can do no harm where it runs.
+    Isolated,
+    /// It can't be run in this process.
+    Refused(Case<'c>, Decision),
 }
 
 impl Approvals {
     async fn decide_command(&self, request: &CommandRequest, cx: &ToolContext) -> Decision {
+        match self.look(request, cx) {
+            Look::Open(case) => self.run(&case, cx).await,
+            Look::Isolated => Decision::approved(By::Isolation),
+            Look::Refused(case, decision) => self.settle(&case, &[], decision, cx),
+        }
+    }
+
+    /// What is there to see of a command.
+    pub(crate) fn look<'c>(&self, request: &'c CommandRequest, cx: &ToolContext) -> Look<'c> {
         let command = request.command.as_str();
         let in_gateway =
             self.settings.env_filled("_HERMES_GATEWAY").is_some_and(|it| it.trim() == "1");
         if request.place.is_isolated() && !in_gateway {
-            return Decision::approved(By::Isolation);
+            return Look::Isolated;
         }
         let mut report = classify(command, &self.place_of(request, cx.cwd()));
         let case = |report| Case {
@@ -67,13 +95,13 @@ impl Approvals {
         if in_gateway && controls_gateway(&report) {
             let mut decision = Decision::refused(By::GatewayControl, refusal::gateway_control());
             decision.status = Some(Status::Error);
-            return self.settle(&case(report), &[], decision, cx);
+            return Look::Refused(case(report), decision);
         }
         if request.place.is_isolated() {
-            return Decision::approved(By::Isolation);
+            return Look::Isolated;
         }
         report.findings.extend(self_approval(command));
-        self.run(&case(report), cx).await
+        Look::Open(case(report))
     }
 
     async fn decide_code(&self, request: &ScriptRequest, cx: &ToolContext) -> Decision {
@@ -120,20 +148,8 @@ impl Approvals {
     pub(crate) async fn run(&self, case: &Case<'_>, cx: &ToolContext) -> Decision {
         let policy = self.live.now();
         let way = self.way(cx);
-        let (home, hermes) = self.homes();
-        let facts = Facts {
-            command: if case.what == What::Files { case.display } else { case.text },
-            is_command: case.what == What::Command,
-            report: &case.report,
-            policy: &policy,
-            reach: self.reach(cx, &way),
-            is_yolo: self.is_yolo || self.sessions.is_yolo(&cx.ids().session),
-            is_forced: cx.service::<Forced>().is_some(),
-            has_sudo_password: self.settings.env("SUDO_PASSWORD").is_some(),
-            homes: &[(&hermes, "~/.hermes"), (&home, "~")],
-        };
-        let reach = facts.reach;
-        match rule(&facts) {
+        let (ruling, reach) = self.ruling(case, &policy, &way, cx);
+        match ruling {
             Ruling::Settled(decision) => {
                 let flags = case.flags();
                 self.settle(case, &flags, decision, cx)
@@ -141,6 +157,29 @@ impl Approvals {
             Ruling::Unattended => self.unattended(case, reach, &policy, cx).await,
             Ruling::Attended => self.attended(case, &way, &policy, cx).await,
         }
+    }
+
+    /// What is to be done about a case as the settings and the session are, and who is there.
+    pub(crate) fn ruling(
+        &self,
+        case: &Case<'_>,
+        policy: &Policy,
+        way: &Way,
+        cx: &ToolContext,
+    ) -> (Ruling, Reach) {
+        let (home, hermes) = self.homes();
+        let facts = Facts {
+            command: if case.what == What::Files { case.display } else { case.text },
+            is_command: case.what == What::Command,
+            report: &case.report,
+            policy,
+            reach: self.reach(cx, way),
+            is_yolo: self.is_yolo || self.sessions.is_yolo(&cx.ids().session),
+            is_forced: cx.service::<Forced>().is_some(),
+            has_sudo_password: self.settings.env("SUDO_PASSWORD").is_some(),
+            homes: &[(&hermes, "~/.hermes"), (&home, "~")],
+        };
+        (rule(&facts), facts.reach)
     }
 
     /// Where nobody can be asked, what a person would be asked about doesn't run.
@@ -206,7 +245,12 @@ impl Approvals {
     }
 
     /// Everything that a person would be asked about; none if the call was given up.
-    async fn flags(&self, case: &Case<'_>, policy: &Policy, cx: &ToolContext) -> Option<Vec<Flag>> {
+    pub(crate) async fn flags(
+        &self,
+        case: &Case<'_>,
+        policy: &Policy,
+        cx: &ToolContext,
+    ) -> Option<Vec<Flag>> {
         let mut flags = Vec::new();
         if case.what == What::Command {
             let scan = self.scanner.scan(case.text, &policy.scanner);

@@ -16,6 +16,7 @@ use crate::allowlist::Allowlist;
 use crate::approver::{Approver, Prompter};
 use crate::decision::Decision;
 use crate::files::FileGate;
+use crate::foreseeing::ForeseenFuture;
 use crate::live::LivePolicy;
 use crate::mailbox::Mailbox;
 use crate::place::Place;
@@ -90,6 +91,17 @@ pub trait CommandGate: Send + Sync {
         request: &'a ScriptRequest,
         cx: &'a ToolContext,
     ) -> DecisionFuture<'a>;
+
+    /// What deciding about a command would come to, without asking, remembering or writing down
+    /// anything. None where that can't be told.
+    fn foresee<'a>(
+        &'a self,
+        request: &'a CommandRequest,
+        cx: &'a ToolContext,
+    ) -> ForeseenFuture<'a> {
+        let _ = (request, cx);
+        Box::pin(std::future::ready(None))
+    }
 }
 
 /// The gate of a host. It is [`CommandGate`], [`FileGate`], [`Approver`] and [`WriteGate`] in one, so

@@ -12,6 +12,7 @@ mod comments;
 mod deciding;
 mod decision;
 mod files;
+mod foreseeing;
 mod gate;
 mod gateway;
 mod gateway_control;
@@ -45,6 +46,7 @@ pub use chat_model::ChatModel;
 pub use comments::without_comments;
 pub use decision::{By, Decision, Outcome, Status};
 pub use files::{ChangedFile, FileGate, FileRequest};
+pub use foreseeing::{Foreseen, ForeseenFuture};
 pub use gate::{
     Approvals, ApprovalsBuilder, CommandGate, CommandRequest, DecisionFuture, ScriptRequest,
 };

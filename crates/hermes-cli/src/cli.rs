@@ -102,6 +102,9 @@ pub(crate) enum Command {
     },
     /// Find out what keeps tools from working
     Doctor {
+        /// Start the machine that commands run on, if it isn't this one, and tell of it
+        #[arg(long)]
+        machine: bool,
         #[command(flatten)]
         json: Json,
     },

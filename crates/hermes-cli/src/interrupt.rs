@@ -10,6 +10,7 @@ use hermes_tools::task;
 use tokio::sync::oneshot;
 
 use crate::exit::{Exit, Failure};
+use crate::silence;
 
 /// How long an interrupted program waits for what it gave up: programs it started are killed in
 /// that time, and a thread that doesn't listen is left behind.
@@ -90,6 +91,7 @@ impl Interrupt {
         // Whoever took it is gone if the work has ended; a thread that blocks can't take it.
         let _ = insist.send(second);
         tokio::time::sleep(2 * TO_CLEAN_UP).await;
+        silence::end();
         std::process::exit(i32::from(second as u8));
     }
 }

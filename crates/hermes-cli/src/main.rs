@@ -14,14 +14,18 @@ mod logging;
 mod marked;
 mod messages;
 mod output;
+#[cfg(all(unix, feature = "terminal"))]
+mod password;
 mod preview;
 mod prompt;
 mod review;
+mod silence;
 mod status;
 mod style;
 mod table;
 mod terminals;
 mod traces;
+mod tty;
 mod watcher;
 
 use std::io::Write as _;

@@ -1,10 +1,6 @@
 //! Asking the person at the terminal whether something may be done.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::io;
 
 use anstream::adapter::strip_str;
 use hermes_tools::approvals::{Answer, Ask, AskFuture, Prompter};
@@ -14,12 +10,10 @@ use crate::marked;
 use crate::preview::one_line;
 use crate::status::Status;
 use crate::style::{BOLD, DIM, WARN};
+use crate::tty::{self, GivenUp, Stop};
 
 /// Longest answer that is looked at, in bytes.
 const MAX_ANSWER: usize = 256;
-
-/// How often it is looked whether the question still stands.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// The terminal that controls the process. What the program reads from stdin is none of its
 /// business: that may be the calls themselves.
@@ -30,7 +24,7 @@ pub(crate) struct TerminalPrompter {
 impl TerminalPrompter {
     /// The terminal, if a person reads along on it.
     pub(crate) fn open(status: &Status) -> Option<Self> {
-        let reads_along = status.is_terminal() && terminal().is_ok();
+        let reads_along = status.is_terminal() && tty::open().is_ok();
         reads_along.then(|| Self { status: status.clone() })
     }
 }
@@ -43,10 +37,10 @@ impl Prompter for TerminalPrompter {
             if !self.status.has_colours() {
                 shown = strip_str(&shown).to_string();
             }
-            let stopped = Stop::default();
+            let given_up = GivenUp::default();
             let reading = task::spawn_blocking({
-                let is_stopped = Arc::clone(&stopped.0);
-                move || read_answer(&shown, &is_stopped)
+                let stop = given_up.stop();
+                move || read_answer(&shown, &stop)
             });
             match reading.await {
                 Ok(Ok(typed)) => Ok(Answer::from_typed(&typed, ask)),
@@ -54,16 +48,6 @@ impl Prompter for TerminalPrompter {
                 Err(failure) => Err(format!("the prompt failed: {failure:?}")),
             }
         })
-    }
-}
-
-/// Tells the thread that reads when nobody waits for it any more.
-#[derive(Default)]
-struct Stop(Arc<AtomicBool>);
-
-impl Drop for Stop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Release);
     }
 }
 
@@ -93,72 +77,25 @@ fn question(ask: &Ask) -> String {
     lines.join("\n")
 }
 
-fn terminal() -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        // A read must not outlast the question, and nobody can interrupt one that waits.
-        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
-    }
-    options.open(TERMINAL)
-}
-
-#[cfg(unix)]
-const TERMINAL: &str = "/dev/tty";
-
-#[cfg(not(unix))]
-const TERMINAL: &str = "CONIN$";
-
 /// Shows the question and reads a line. The end of the input is an empty line, and so is a
 /// question that stands no more.
-fn read_answer(shown: &str, is_stopped: &AtomicBool) -> io::Result<String> {
-    let mut terminal = terminal()?;
-    write_all(&mut terminal, shown)?;
-    let mut typed = Vec::new();
-    let mut chunk = [0; MAX_ANSWER];
-    while !is_stopped.load(Ordering::Acquire) {
-        match terminal.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(count) => {
-                typed.extend_from_slice(chunk.get(..count).unwrap_or_default());
-                if typed.len() > MAX_ANSWER {
-                    // Whatever this is, it is no answer.
-                    typed.clear();
-                    break;
-                }
-                if typed.ends_with(b"\n") {
-                    return Ok(String::from_utf8_lossy(&typed).into_owned());
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(LOOK),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+fn read_answer(shown: &str, stop: &Stop) -> io::Result<String> {
+    let mut terminal = tty::open()?;
+    tty::write(&mut terminal, shown)?;
+    match tty::read_line(&mut terminal, MAX_ANSWER, stop)? {
+        Some(typed) => Ok(String::from_utf8_lossy(&typed).into_owned()),
+        None => {
+            tty::write(&mut terminal, "\n")?;
+            // What stands there without an end of line was never given as an answer.
+            Ok(String::new())
         }
     }
-    write_all(&mut terminal, "\n")?;
-    // What stands there without an end of line was never given as an answer.
-    Ok(String::new())
-}
-
-/// Writes all of a text to a terminal that may be slow.
-fn write_all(terminal: &mut File, text: &str) -> io::Result<()> {
-    let mut rest = text.as_bytes();
-    while !rest.is_empty() {
-        match terminal.write(rest) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(count) => rest = rest.get(count..).unwrap_or_default(),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(LOOK),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use hermes_tools::approvals::Reason;
 
     use super::*;

@@ -219,7 +219,12 @@ impl Reader<'_> {
                 }
                 '\\' => {
                     let next = chars.next();
-                    if quotes.is_some() && !matches!(next, Some('$' | '`' | '"' | '\\')) {
+                    // At the end of the text it stands for itself.
+                    let is_kept = match next {
+                        Some(next) => quotes.is_some() && !"$`\"\\".contains(next),
+                        None => true,
+                    };
+                    if is_kept {
                         out.push('\\');
                     }
                     out.extend(next);
@@ -299,6 +304,7 @@ mod tests {
             ("case x in a&b) c;; esac", "if{[c]}"),
             ("$(a", "[]\n[a]"),
             ("a \\\n b", "[a|b]"),
+            ("a\\", "[a\\]"),
         ] {
             assert_eq!(shown(text), expected, "{text:?}");
         }

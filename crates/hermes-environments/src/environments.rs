@@ -21,8 +21,10 @@ use hermes_task::Tracked;
 use crate::carried::{self, Declared};
 use crate::confine::Confined;
 use crate::factory::{self, Factory, Request};
+use crate::facts::Probes;
 use crate::folders::{self, Folders};
 use crate::lease::{Entry, Lease};
+use crate::memory;
 use crate::overrides::Overrides;
 use crate::reaper;
 
@@ -80,6 +82,7 @@ pub struct Environments {
     confine: OnceLock<Option<Arc<Confined>>>,
     slots: Mutex<HashMap<String, Arc<Slot>>>,
     reaper: OnceLock<Tracked<()>>,
+    pub(crate) probes: Probes,
     pub(crate) files: Mutex<HashMap<String, Arc<dyn hermes_fs::FileBackend>>>,
 }
 
@@ -98,6 +101,7 @@ impl Environments {
             declared: Arc::default(),
             slots: Mutex::default(),
             reaper: OnceLock::new(),
+            probes: Probes::default(),
             files: Mutex::default(),
         })
     }
@@ -219,7 +223,8 @@ impl Environments {
             return Ok(Lease::of(Arc::clone(entry), key));
         }
         let made = self.make(ids, &key).await?;
-        let made = entry.insert(Arc::new(Entry::new(made)));
+        let made = Entry::new(made, self.setup.settings.home());
+        let made = entry.insert(Arc::new(made));
         Ok(Lease::of(Arc::clone(made), key))
     }
 
@@ -245,6 +250,7 @@ impl Environments {
 
     /// Gives all environments up; for the end of the program.
     pub async fn close(&self, how: Close) {
+        self.probes.clear();
         let slots: Vec<_> = self.lock_slots().drain().map(|(_, slot)| slot).collect();
         let closing: Vec<_> = slots
             .into_iter()
@@ -353,7 +359,18 @@ impl Environments {
         env.vars.into_iter().collect()
     }
 
-    /// The first absolute folder of those that could be for temporary files.
+    /// The folders that sessions of this machine have files in: that for short-lived files, and one in
+    /// memory where there is one.
+    #[must_use]
+    pub fn scratch_dirs(&self) -> Vec<PathBuf> {
+        let temporary = self.temp_dir();
+        let memory = memory::folder(|name| self.setup.settings.env_filled(name));
+        let other = memory.filter(|it| *it != temporary);
+        [temporary].into_iter().chain(other).collect()
+    }
+
+    /// The folder of this machine for short-lived files: the first absolute one of those that are
+    /// named for it.
     pub(crate) fn temp_dir(&self) -> PathBuf {
         let named = ["TMPDIR", "TMP", "TEMP"].iter();
         let mut named = named.filter_map(|name| self.setup.settings.env_filled(name));

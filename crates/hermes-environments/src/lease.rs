@@ -1,11 +1,15 @@
 //! An environment in use.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use hermes_exec::session::Session;
 use std::sync::{Mutex, PoisonError};
+
+#[cfg(unix)]
+use crate::owner::Owner;
 
 /// An environment with its session, for as long as somebody keeps it.
 pub(crate) struct Entry {
@@ -14,11 +18,22 @@ pub(crate) struct Entry {
     leases: AtomicUsize,
     /// When the last one ended.
     used: Mutex<Instant>,
+    /// Goes after the session.
+    #[cfg(unix)]
+    _owner: Option<Owner>,
 }
 
 impl Entry {
-    pub(crate) fn new(session: Session) -> Self {
+    /// With the home of the program, which says whose the session's files are.
+    pub(crate) fn new(session: Session, home: &Path) -> Self {
+        #[cfg(not(unix))]
+        let _ = home;
         Self {
+            // Without one, nothing is lost but the cleaning up after a killed program.
+            #[cfg(unix)]
+            _owner: (session.environment().shares_files())
+                .then(|| Owner::of(Path::new(session.folder()), home).ok())
+                .flatten(),
             session: Arc::new(session),
             leases: AtomicUsize::new(0),
             used: Mutex::new(Instant::now()),

@@ -4,11 +4,14 @@ mod carried;
 mod confine;
 mod environments;
 mod factory;
+mod facts;
 mod files;
 mod folders;
 mod lease;
 mod memory;
 mod overrides;
+#[cfg(unix)]
+mod owner;
 mod reaper;
 mod sync;
 
@@ -18,4 +21,6 @@ pub use environments::{Environments, Setup};
 pub use factory::{Factory, Request};
 pub use lease::Lease;
 pub use overrides::Overrides;
+#[cfg(unix)]
+pub use owner::Abandoned;
 pub use sync::Synced;

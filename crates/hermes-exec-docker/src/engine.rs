@@ -41,7 +41,7 @@ impl Engine {
     /// # Errors
     /// There is no client, or its engine doesn't answer.
     pub async fn find(env: &[(String, String)]) -> Result<Arc<Self>, StartFailure> {
-        let cli = client(env).await.map_err(StartFailure::passing)?;
+        let cli = client(env).await.map_err(failure)?;
         let api = match socket(&cli).await {
             Some(socket) => Api::connect(&socket).await.ok(),
             None => None,
@@ -54,7 +54,7 @@ impl Engine {
     /// # Errors
     /// There is no client, or its engine doesn't answer.
     pub async fn find_client(env: &[(String, String)]) -> Result<Arc<Self>, StartFailure> {
-        let cli = client(env).await.map_err(StartFailure::passing)?;
+        let cli = client(env).await.map_err(failure)?;
         let (limits, disk_limit) = (Mutex::new(None), Mutex::new(None));
         Ok(Arc::new(Self { cli, api: None, limits, disk_limit }))
     }
@@ -116,9 +116,7 @@ impl Engine {
             Ok(said) => said,
             Err(_) => {
                 let pulled = self.cli.ask_for(PULL, &["pull", "--quiet", image]).await;
-                pulled.map_err(|why| {
-                    StartFailure::passing(format!("the image {image} can't be had: {why}"))
-                })?;
+                pulled.map_err(|why| failure(format!("the image {image} can't be had: {why}")))?;
                 self.cli.ask(&ask).await.map_err(StartFailure::passing)?
             }
         };
@@ -189,4 +187,26 @@ async fn socket(cli: &Cli) -> Option<PathBuf> {
     let ask = ["context", "inspect", "--format", "{{.Endpoints.docker.Host}}"];
     let host = cli.ask(&ask).await.ok()?;
     host.trim().strip_prefix(UNIX).map(PathBuf::from)
+}
+
+/// What the client says of an engine that isn't there, and of an image that doesn't exist: trying
+/// again is of no use.
+const LASTING: [&str; 10] = [
+    "Cannot connect to",
+    "daemon running",
+    "connection refused",
+    "permission denied",
+    "neither",
+    "not found",
+    "manifest unknown",
+    "access denied",
+    "invalid reference",
+    "no such host",
+];
+
+fn failure(message: String) -> StartFailure {
+    match LASTING.iter().any(|it| message.contains(it)) {
+        true => StartFailure::new(message),
+        false => StartFailure::passing(message),
+    }
 }

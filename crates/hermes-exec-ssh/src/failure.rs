@@ -69,8 +69,13 @@ pub(crate) fn of(options: &Options, said: &str, exit: Option<&Exit>) -> StartFai
             false => StartFailure::new(message(". Check terminal.ssh_host")),
         };
     }
-    if has(&["Connection refused"]) {
-        return StartFailure::passing(message(". Is a server running there, on that port?"));
+    // What is said of the shared connection's socket is another matter.
+    let is_of_host = has(&["connect to host"]);
+    if is_of_host && has(&["Connection refused"]) {
+        return StartFailure::new(message(". Is a server running there, on that port?"));
+    }
+    if is_of_host && has(&["No route to host", "Network is unreachable", "Host is down"]) {
+        return StartFailure::new(message(". Check terminal.ssh_host and the network"));
     }
     if has(PASSING) {
         return StartFailure::passing(message(""));
@@ -88,9 +93,7 @@ pub(crate) fn of(options: &Options, said: &str, exit: Option<&Exit>) -> StartFai
 const PASSING: &[&str] = &[
     "timed out",
     "Timeout",
-    "No route to host",
-    "Network is unreachable",
-    "Host is down",
+    "Connection refused",
     "Connection reset",
     "Connection closed",
     "closed by remote host",
@@ -112,7 +115,9 @@ mod tests {
     #[test]
     fn what_may_pass_is_tried_again() {
         for (said, may_pass) in [
-            ("ssh: connect to host h port 22: Connection refused", true),
+            ("ssh: connect to host h port 22: Connection refused", false),
+            ("Control socket connect(/x): Connection refused", true),
+            ("ssh: connect to host h port 22: No route to host", false),
             ("ssh: connect to host h port 22: Connection timed out", true),
             ("kex_exchange_identification: Connection closed by remote host", true),
             ("ssh: Could not resolve hostname h: Temporary failure in name resolution", true),

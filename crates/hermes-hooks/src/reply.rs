@@ -12,7 +12,7 @@ impl Reply {
     /// - `pre_tool_call`: `{"action": "block", "message"}` or `{"decision": "block", "reason"}`,
     ///   `{"action": "approve", "message", "rule_key"}`, `{"action": "modify", "args"}`
     /// - `pre_verify`: `{"action": "continue", "message"}`, or a block as above
-    /// - the `transform_` events: the new text, as a JSON text
+    /// - the `transform_` events: the new text, as a JSON text or as `{"replace": ..}`
     /// - others: `{"context": ..}`, and for `pre_llm_call` also a JSON text
     #[must_use]
     pub fn from_value(event: HookEvent, value: &Value) -> Self {
@@ -20,15 +20,16 @@ impl Reply {
             Value::Object(fields) => match event {
                 HookEvent::PreToolCall => verdict(fields),
                 HookEvent::PreVerify => continuation(fields),
-                _ => context(fields.get("context").and_then(Value::as_str)),
+                _ => {
+                    let says = |key: &str| fields.get(key).and_then(Value::as_str);
+                    let replaced = says("replace").map(|text| replacement(event, text));
+                    let replaced = replaced.filter(|it| *it != Self::Nothing);
+                    replaced.unwrap_or_else(|| context(says("context")))
+                }
             },
             Value::String(text) => match event {
-                HookEvent::TransformToolResult | HookEvent::TransformTerminalOutput => {
-                    Self::replace(text)
-                }
-                HookEvent::TransformLlmOutput if !text.is_empty() => Self::replace(text),
                 HookEvent::PreLlmCall => context(Some(text)),
-                _ => Self::Nothing,
+                _ => replacement(event, text),
             },
             _ => Self::Nothing,
         }
@@ -74,6 +75,15 @@ fn continuation(fields: &Map<String, Value>) -> Reply {
     };
     let text = keys.iter().filter_map(|key| says(key)).map(str::trim).find(|text| !text.is_empty());
     text.map_or(Reply::Nothing, |text| Reply::Continue { message: text.to_owned() })
+}
+
+/// A text in the place of another, where there is one to be replaced.
+fn replacement(event: HookEvent, text: &str) -> Reply {
+    match event {
+        HookEvent::TransformToolResult | HookEvent::TransformTerminalOutput => Reply::replace(text),
+        HookEvent::TransformLlmOutput if !text.is_empty() => Reply::replace(text),
+        _ => Reply::Nothing,
+    }
 }
 
 fn context(text: Option<&str>) -> Reply {
@@ -136,6 +146,10 @@ mod tests {
             (TransformToolResult, json!(""), Reply::replace("")),
             (TransformLlmOutput, json!(""), Reply::Nothing),
             (TransformLlmOutput, json!("x"), Reply::replace("x")),
+            (TransformToolResult, json!({"replace": "x"}), Reply::replace("x")),
+            (TransformToolResult, json!({"replace": 5, "context": "x"}), context("x")),
+            (TransformToolResult, json!({"result": "x"}), Reply::Nothing),
+            (PostToolCall, json!({"replace": "x", "context": "y"}), context("y")),
         ] {
             assert_eq!(Reply::from_value(event, &value), expected, "{event} {value}");
         }

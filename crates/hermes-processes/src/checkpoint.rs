@@ -96,6 +96,15 @@ impl Checkpoint {
         Ok(adopted)
     }
 
+    /// Those of this machine that still run, whoever looks after them.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn strangers(&self) -> Vec<Stranger> {
+        let text = std::fs::read_to_string(&self.path).unwrap_or_default();
+        let saved: Vec<Saved> = serde_json::from_str(&text).unwrap_or_default();
+        let of_host = saved.iter().filter(|it| it.pid_scope == "host");
+        of_host.filter_map(|it| Stranger::known(it.pid, it.host_start_time?)).collect()
+    }
+
     fn owned(&self, saved: Saved) -> Saved {
         let owner = self.owner.map_or((0, 0), |owner| (owner.pid(), owner.started()));
         Saved { owner_pid: owner.0, owner_start_time: owner.1, ..saved }

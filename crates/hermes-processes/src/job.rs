@@ -38,6 +38,8 @@ pub struct Process {
     pub(crate) pid: Option<Pid>,
     /// The same as one of this machine, told from later ones.
     pub(crate) stranger: Option<Stranger>,
+    /// What all that it starts inherits, as a process of this machine.
+    pub(crate) tag: Option<Vec<u8>>,
     /// Whether it is one of an earlier run of the program.
     pub(crate) is_detached: bool,
     pub(crate) is_terminal: bool,
@@ -82,6 +84,8 @@ pub enum Killed {
     Killed(Ended),
     /// It had ended before.
     AlreadyExited(Ended),
+    /// It had ended before, and so many processes that it had left running are ended now.
+    LeftBehind(Ended, usize),
     /// It can't be ended from here; the text says why.
     Failed(String),
 }
@@ -262,10 +266,13 @@ impl Process {
         self.is_consumed.store(true, Ordering::Release);
     }
 
-    /// Ends it and everything that it started.
+    /// Ends it and everything that it started, also what it left running when it ended itself.
     pub async fn kill(&self, source: Source) -> Killed {
         if let Some(ended) = self.ended() {
-            return Killed::AlreadyExited(ended);
+            return match self.end_leftovers().await {
+                0 => Killed::AlreadyExited(ended),
+                count => Killed::LeftBehind(ended, count),
+            };
         }
         lock(&self.killer).get_or_insert(source);
         if self.is_detached {
@@ -285,6 +292,17 @@ impl Process {
             Some(ended) => Killed::AlreadyExited(ended),
             None => Killed::Failed("it doesn't end although it was killed".to_owned()),
         }
+    }
+
+    /// Ends what it left running on this machine; how many processes those were.
+    async fn end_leftovers(&self) -> usize {
+        #[cfg(target_os = "linux")]
+        if let Some(tag) = self.tag.clone() {
+            use crate::tagged;
+            let all = hermes_task::spawn_blocking(tagged::all).await.unwrap_or_default();
+            return tagged::end(all.iter().filter(|it| it.tag == tag), self.grace).await;
+        }
+        0
     }
 
     async fn kill_stranger(&self, source: Source) -> Killed {
@@ -406,6 +424,15 @@ impl Process {
             watch_patterns: self.patterns.clone(),
             ..Saved::default()
         }
+    }
+}
+
+/// What all that a process of this machine starts inherits.
+pub(crate) fn tag_of(pid: Option<Pid>) -> Option<Vec<u8>> {
+    match pid {
+        #[cfg(target_os = "linux")]
+        Some(Pid::Host(number)) => crate::tagged::tag_of(number),
+        _ => None,
     }
 }
 

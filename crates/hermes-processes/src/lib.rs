@@ -9,6 +9,10 @@ mod recovered;
 mod screen;
 mod spool;
 mod state;
+#[cfg(target_os = "linux")]
+mod sweep;
+#[cfg(target_os = "linux")]
+mod tagged;
 
 pub use checkpoint::Routing;
 pub use events::{Event, EventKind, Recipient};

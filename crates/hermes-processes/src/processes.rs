@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 use crate::checkpoint::{Checkpoint, Routing};
 use crate::events::{Event, Queue, Recipient};
-use crate::job::{Killed, Output, Process, lock};
+use crate::job::{Killed, Output, Process, lock, tag_of};
 use crate::pump::pump;
 use crate::recovered;
 use crate::screen::Screen;
@@ -91,6 +91,8 @@ pub(crate) struct Shared {
     pub(crate) mask: Arc<Mask>,
     checkpoint: Option<Checkpoint>,
     list: List,
+    #[cfg(target_os = "linux")]
+    home: Option<PathBuf>,
     folder: Option<PathBuf>,
     grace: Duration,
     begin: Instant,
@@ -119,7 +121,9 @@ impl Processes {
             mask: options.mask,
             checkpoint: options.home.as_deref().map(Checkpoint::of),
             list: List::default(),
-            folder: options.home.map(|home| home.join("processes")),
+            folder: options.home.as_deref().map(|home| home.join("processes")),
+            #[cfg(target_os = "linux")]
+            home: options.home,
             grace: options.grace,
             begin: Instant::now(),
         };
@@ -153,6 +157,23 @@ impl Processes {
         watched
     }
 
+    /// The home folder, if there is one.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn home(&self) -> Option<&std::path::Path> {
+        self.shared.home.as_deref()
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn grace(&self) -> Duration {
+        self.shared.grace
+    }
+
+    /// The processes of this machine on the list, whoever looks after them.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn recorded(&self) -> Vec<Stranger> {
+        self.shared.checkpoint.as_ref().map(Checkpoint::strangers).unwrap_or_default()
+    }
+
     /// Takes a command over. Returns when it is on the list by which a later run of the program finds
     /// it.
     pub async fn take(&self, spawn: Spawn) -> Arc<Process> {
@@ -174,6 +195,7 @@ impl Processes {
                 Some(Pid::Host(number)) => Stranger::now(number),
                 _ => None,
             },
+            tag: tag_of(pid),
             pid,
             is_detached: false,
             is_terminal: terminal.is_some(),

@@ -213,6 +213,12 @@ impl ToolContext {
         self.edit(|inner| inner.services = services)
     }
 
+    /// The same context with one service more, in place of an earlier one of its type.
+    #[must_use]
+    pub fn with_service<T: ?Sized + Send + Sync + 'static>(self, service: Arc<T>) -> Self {
+        self.edit(|inner| inner.services = std::mem::take(&mut inner.services).with(service))
+    }
+
     /// The ids.
     pub fn ids(&self) -> &CallIds {
         &self.inner.ids

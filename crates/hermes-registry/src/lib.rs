@@ -45,8 +45,8 @@ pub use services::Services;
 pub use settings::Settings;
 pub use snapshot::Snapshot;
 pub use spec::{
-    Access, CheckpointScope, Concurrency, EditProposal, EnvVar, Exposure, Kind, Origin, PerTurnFn,
-    ProposeFn, ResultLimit, ToolMeta, ToolSpec, Trust,
+    Access, CheckpointScope, Concurrency, EditProposal, EnvVar, Exposure, ForeseeFn, ForeseeFuture,
+    Kind, Origin, PerTurnFn, ProposeFn, ResultLimit, ToolMeta, ToolSpec, Trust,
 };
 pub use tool::Tool;
 // A tool crate may need no other dependency than this one.

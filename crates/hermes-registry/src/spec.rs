@@ -1,7 +1,9 @@
 //! What a tool crate declares about a tool, as constants.
 
 use std::borrow::Cow;
+use std::future::Future;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -36,6 +38,8 @@ pub struct ToolSpec {
     pub overrides: Option<OverridesFn>,
     /// Builds what a call would change, for tools that edit files.
     pub propose: Option<ProposeFn>,
+    /// Finds out what a call would ask a person, for those who ask before they run it.
+    pub foresee: Option<ForeseeFn>,
     /// Who declared it.
     pub origin: Origin,
 }
@@ -81,6 +85,13 @@ pub type PerTurnFn = fn(&Settings) -> usize;
 
 /// Builds what a call would change, without changing it. May block.
 pub type ProposeFn = fn(&Value, &ToolContext) -> Result<Vec<EditProposal>, ToolError>;
+
+/// Finds out, without doing anything and without asking anybody, what a call would begin with: the
+/// question that it would ask a person, as a sentence, or the error of a refusal.
+pub type ForeseeFn = fn(Value, ToolContext) -> ForeseeFuture;
+
+/// What a call would ask, to come.
+pub type ForeseeFuture = Pin<Box<dyn Future<Output = Result<Option<String>, ToolError>> + Send>>;
 
 /// What is worth a snapshot before a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -309,6 +320,7 @@ impl ToolSpec {
             check: None,
             overrides: None,
             propose: None,
+            foresee: None,
             origin,
         }
     }
@@ -436,6 +448,13 @@ impl ToolSpec {
     #[must_use]
     pub const fn propose(mut self, propose: ProposeFn) -> Self {
         self.propose = Some(propose);
+        self
+    }
+
+    /// Sets the function that finds out what a call would ask.
+    #[must_use]
+    pub const fn foresee(mut self, foresee: ForeseeFn) -> Self {
+        self.foresee = Some(foresee);
         self
     }
 }

@@ -7,7 +7,9 @@ use serde_json::Value;
 
 use crate::handler::{DynHandler, Invocation};
 use crate::owner::{Owner, Scope};
-use crate::{Check, EnvVar, Origin, OverridesFn, ProposeFn, ToolContext, ToolMeta, ToolSpec};
+use crate::{
+    Check, EnvVar, ForeseeFn, Origin, OverridesFn, ProposeFn, ToolContext, ToolMeta, ToolSpec,
+};
 
 /// A tool: what the model is told of it, how it runs, who owns it.
 ///
@@ -154,6 +156,14 @@ impl Tool {
     /// What builds the change that a call would make, for tools that edit files.
     pub fn propose(&self) -> Option<ProposeFn> {
         self.propose
+    }
+
+    /// What finds out what a call would ask a person.
+    pub fn foresee(&self) -> Option<ForeseeFn> {
+        match &self.body {
+            Body::Linked(spec) => spec.foresee,
+            Body::Dynamic(_) => None,
+        }
     }
 
     /// Who registered it.

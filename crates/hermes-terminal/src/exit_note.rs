@@ -1,8 +1,9 @@
 //! What an exit code means that looks like an error and may be none.
 
-use hermes_command::outline::{Command, Kind, Part, Word, outline};
+use hermes_command::outline::{Command, Word, outline};
 
 use crate::program::{Program, after_options, program};
+use crate::sources::{Loops, sources};
 
 /// Longest command that is looked into, in bytes.
 const MOST: usize = 256 * 1024;
@@ -36,7 +37,12 @@ fn general(exit_code: i32) -> Option<String> {
     ];
     match exit_code {
         126 => Some("The program was found, but it can't be executed.".to_owned()),
-        127 => Some("A program was not found.".to_owned()),
+        // Of one that the command starts by way of another the command doesn't tell.
+        127 => Some(
+            "A program was not found, or a variable that must have a value has none (`set -u`, \
+             `${NAME:?}`): the output says which."
+                .to_owned(),
+        ),
         129..=192 => {
             let signal = exit_code - 128;
             let name = usize::try_from(signal - 1).ok().and_then(|it| NAMES.get(it));
@@ -60,7 +66,7 @@ fn specific(command: &str, exit_code: i32) -> Option<&'static str> {
     let outline = outline(command);
     let parts = outline.scripts.first()?.parts.as_slice();
     let mut found = None;
-    for command in sources(parts)? {
+    for command in sources(parts, Loops::LastRound)? {
         let program = program(command);
         if program.as_ref().is_some_and(|it| cannot_give(it.name, exit_code)) {
             continue;
@@ -136,136 +142,6 @@ fn git(args: &[Word]) -> Option<&'static str> {
         }
         _ => None,
     }
-}
-
-/// A command or a block.
-#[derive(Clone, Copy)]
-enum Element {
-    Command(usize),
-    Block { open: usize, close: usize },
-}
-
-/// The commands that the exit code may come from; None if it can't be said.
-fn sources(parts: &[Part]) -> Option<Vec<&Command>> {
-    let closes = closes(parts);
-    let rules = Rules::of(parts);
-    let mut found = Vec::new();
-    let mut waiting = last_list(parts, (0, parts.len()), &closes, rules);
-    while let Some(element) = waiting.pop() {
-        match element {
-            Element::Command(at) => match parts.get(at) {
-                Some(Part::Command(command)) => found.push(command),
-                _ => return None,
-            },
-            Element::Block { open, close } => match parts.get(open) {
-                Some(Part::Open(Kind::Group | Kind::Subshell | Kind::Loop)) => {
-                    waiting.extend(last_list(parts, (open + 1, close), &closes, rules));
-                }
-                // To define a function gives no error.
-                Some(Part::Open(Kind::Function)) => {}
-                _ => return None,
-            },
-        }
-    }
-    Some(found)
-}
-
-/// Options of the shell that make more commands count.
-#[derive(Clone, Copy)]
-struct Rules {
-    /// `set -e`: any command may be the last.
-    all_count: bool,
-    /// `set -o pipefail`: each command of a pipeline counts.
-    pipes_count: bool,
-}
-
-impl Rules {
-    fn of(parts: &[Part]) -> Self {
-        let mut rules = Self { all_count: false, pipes_count: false };
-        for part in parts {
-            let Part::Command(command) = part else { continue };
-            let Some((first, args)) = command.words.split_first() else { continue };
-            if first.text != "set" {
-                continue;
-            }
-            for arg in args {
-                let letters = arg.text.strip_prefix('-').unwrap_or_default();
-                rules.all_count |= letters.contains('e') || arg.text == "errexit";
-                rules.pipes_count |= arg.text == "pipefail";
-            }
-        }
-        rules
-    }
-}
-
-/// Of each opened block where it is closed.
-fn closes(parts: &[Part]) -> Vec<usize> {
-    let mut closes = vec![parts.len(); parts.len()];
-    let mut open = Vec::new();
-    for (at, part) in parts.iter().enumerate() {
-        match part {
-            Part::Open(_) => open.push(at),
-            Part::Close => {
-                if let Some(close) = open.pop().and_then(|at| closes.get_mut(at)) {
-                    *close = at;
-                }
-            }
-            _ => {}
-        }
-    }
-    closes
-}
-
-/// What the code of the last list in a range may come from.
-fn last_list(
-    parts: &[Part],
-    (start, end): (usize, usize),
-    closes: &[usize],
-    rules: Rules,
-) -> Vec<Element> {
-    let mut found: Vec<Element> = Vec::new();
-    let mut current = None;
-    let mut is_ended = false;
-    let mut at = start;
-    while at < end {
-        let Some(part) = parts.get(at) else { break };
-        let element = match part {
-            Part::Command(_) => Some(Element::Command(at)),
-            Part::Open(_) => {
-                let close = closes.get(at).copied().unwrap_or(end);
-                let block = Element::Block { open: at, close };
-                at = close;
-                Some(block)
-            }
-            _ => None,
-        };
-        if let Some(element) = element {
-            if std::mem::take(&mut is_ended) {
-                found.clear();
-            }
-            current = Some(element);
-        }
-        match part {
-            Part::And => found.extend(current.take()),
-            Part::Pipe if rules.pipes_count => found.extend(current.take()),
-            Part::Or => {
-                found.clear();
-                current = None;
-            }
-            Part::End => {
-                found.extend(current.take());
-                is_ended = !rules.all_count;
-            }
-            Part::Background => {
-                found.clear();
-                current = None;
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    found.extend(current);
-    found
 }
 
 #[cfg(test)]

@@ -32,6 +32,9 @@ pub enum Gate {
     EditReview,
     /// The snapshot of what may be changed.
     Checkpoint,
+    /// What the tool itself would ask a person, or refuse. Only of calls that aren't run: others
+    /// ask in their handler.
+    Consent,
     /// The handler, with the middleware around it.
     Execution,
     /// Hooks that replace a result.
@@ -58,6 +61,7 @@ impl Gate {
             Self::Guardrail => "guardrail",
             Self::EditReview => "edit_review",
             Self::Checkpoint => "checkpoint",
+            Self::Consent => "consent",
             Self::Execution => "execution",
             Self::Transform => "transform_tool_result",
             Self::Limit => "result_limit",

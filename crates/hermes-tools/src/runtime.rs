@@ -183,7 +183,7 @@ impl Runtime {
     /// What the gates would make of a call, without running it.
     ///
     /// Hooks before the call are asked, with `dry_run: true` in their payload; people are not, and
-    /// no snapshot is taken.
+    /// no snapshot is taken. A tool that can tell what it would ask says so.
     pub async fn dry_run(&self, session: &Session, call: ToolCall) -> DryRun {
         let origin = Origin { context: session.context(), nested: false };
         let mut trace = Trace::new(Detail::All);
@@ -195,7 +195,10 @@ impl Runtime {
         let (tool, arguments) = match gated {
             Ok(Gated::Ready(ready)) => {
                 way.begin(&ready);
-                let decided = pipeline::decide(&mut way, &ready.tool, ready.args);
+                let decided = async {
+                    let args = pipeline::decide(&mut way, &ready.tool, ready.args).await?;
+                    way.foresee(&ready.tool, &args).await.map(|()| args)
+                };
                 let decided = decided.instrument(span).await;
                 (Some(ready.tool.tool.name().to_owned()), decided.ok())
             }

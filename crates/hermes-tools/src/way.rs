@@ -22,6 +22,9 @@ use crate::runtime::Runtime;
 use crate::session::{Session, Turn, lock};
 use crate::{approval, arguments, checkpoint, edit_review, payload, task};
 
+/// How long a tool may take to find out what it would ask.
+const FORESEEING: std::time::Duration = std::time::Duration::from_secs(60);
+
 /// A call on its way.
 pub(crate) struct Way<'r> {
     pub(crate) runtime: &'r Runtime,
@@ -91,7 +94,7 @@ impl<'r> Way<'r> {
     pub(crate) fn begin(&mut self, ready: &Ready) {
         let tool = &ready.tool.tool;
         let caller: Arc<dyn ToolCaller> = Caller::of(self.runtime, self.session);
-        let cx = self.origin.context.for_call(CallSetup {
+        let mut cx = self.origin.context.for_call(CallSetup {
             call: &self.id,
             cancel: self.cancel.clone(),
             // Its time begins with the handler.
@@ -100,6 +103,10 @@ impl<'r> Way<'r> {
             caller: Some(caller),
         });
         let extensions = self.runtime.extensions();
+        // Some tools have events of their own to tell of.
+        if extensions.hooks.listens(HookEvent::TransformTerminalOutput) {
+            cx = cx.with_service(Arc::new(extensions.hooks.clone()));
+        }
         if !(extensions.request.is_empty() && extensions.execution.is_empty()) {
             self.info = Some(Arc::new(CallInfo {
                 tool: tool.name().into(),
@@ -360,6 +367,39 @@ impl<'r> Way<'r> {
                 }
             }
         }
+    }
+
+    /// What the tool itself would ask before it does anything, where it can tell.
+    ///
+    /// # Errors
+    /// It would refuse the call.
+    pub(crate) async fn foresee(
+        &mut self,
+        tool: &PreparedTool,
+        args: &Value,
+    ) -> Result<(), Stopped> {
+        let Some(foresee) = tool.tool.foresee() else { return Ok(()) };
+        let cx = self.context();
+        let args = args.clone();
+        let seen = task::caught(async move { foresee(args, cx).await });
+        let seen = tokio::select! {
+            biased;
+            seen = tokio::time::timeout(FORESEEING, seen) => seen,
+            () = self.cancel.cancelled() => {
+                let gate = Gate::Consent;
+                return Err(self.stop(gate, &tool.tool, interrupted(), "keyboard_interrupt"));
+            }
+        };
+        match seen {
+            Ok(Ok(Ok(None))) => self.trace.pass(Gate::Consent, || "nobody would be asked".into()),
+            Ok(Ok(Ok(Some(question)))) => self.trace.note(Gate::Consent, question),
+            Ok(Ok(Err(error))) => {
+                return Err(self.stop(Gate::Consent, &tool.tool, error, "tool_error"));
+            }
+            Ok(Err(panic)) => self.trace.note(Gate::Consent, format!("unknown: {panic}")),
+            Err(_) => self.trace.note(Gate::Consent, "unknown: finding out took too long"),
+        }
+        Ok(())
     }
 
     /// The gates are behind the call: those who watch are told.

@@ -9,19 +9,23 @@ use hermes_exec::session::{Ended, Finished, Foreground};
 use hermes_exec_policy::config::Backend;
 use hermes_registry::{Surface, ToolContext, ToolError};
 use hermes_terminal::{
-    Collector, exit_note, prepare_command, sudo_auth_failed, sudo_needs_password,
+    exit_note, prepare_command, sudo_auth_failed, sudo_needs_password, verification,
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::files::Files;
-use crate::mask::{self, mask};
+use crate::mask::mask;
+use crate::output::{Shown, Taken};
 use crate::plan::Plan;
-use crate::spill::Spill;
 use crate::sudo::{self, Askpass};
 
 /// How long after a failure to start a command that is tried again.
 const PAUSES: [Duration; 3] =
     [Duration::from_secs(2), Duration::from_secs(4), Duration::from_secs(8)];
+
+/// How long after the first try another one is begun. What took longer than this to fail, as a host
+/// that doesn't answer, will take as long again.
+const RETRIED: Duration = Duration::from_secs(10);
 
 /// How often it is told that a command still runs.
 const ACTIVITY: Duration = Duration::from_secs(10);
@@ -44,6 +48,7 @@ pub(crate) async fn run(plan: Plan, cx: &ToolContext) -> Result<Value, ToolError
     let files = Files::begin(&plan, cx);
     let mut tries = PAUSES.into_iter();
     let mut is_renewed = false;
+    let begin = Instant::now();
     let done = loop {
         match attempt(&plan, cx).await {
             Ok(done) => break done,
@@ -56,7 +61,8 @@ pub(crate) async fn run(plan: Plan, cx: &ToolContext) -> Result<Value, ToolError
                 plan.terminals.environments().lost(&lease).await;
             }
             Err(Failure { error, .. }) => {
-                let pause = tries.next().filter(|_| error.is_safe_to_retry);
+                let may_pass = error.is_safe_to_retry && begin.elapsed() < RETRIED;
+                let pause = tries.next().filter(|_| may_pass);
                 let Some(pause) = pause else { return Err(failed(&error)) };
                 tokio::select! {
                     () = tokio::time::sleep(pause) => {}
@@ -91,7 +97,7 @@ struct Failure {
 /// What a command left behind.
 struct Done {
     finished: Finished,
-    output: String,
+    output: Shown,
 }
 
 async fn attempt(plan: &Plan, cx: &ToolContext) -> Result<Done, Failure> {
@@ -100,6 +106,13 @@ async fn attempt(plan: &Plan, cx: &ToolContext) -> Result<Done, Failure> {
     let lease = lease.map_err(|error| Failure { error, lease: None })?;
     let failed = |error| Failure { error, lease: Some(lease.clone()) };
     let askpass = Askpass::of(plan, &lease, cx).await.map_err(failed)?;
+    // Whoever was asked for a password may have answered by giving up.
+    if cx.cancel().is_cancelled() {
+        if let Some(askpass) = askpass {
+            askpass.remove(&lease).await;
+        }
+        return Err(failed(StartFailure::new("the command was not started")));
+    }
     let mut env = plan.env.clone();
     env.extend(askpass.as_ref().map(Askpass::variable));
     let command = match &askpass {
@@ -108,30 +121,20 @@ async fn attempt(plan: &Plan, cx: &ToolContext) -> Result<Done, Failure> {
     };
     let timeout = Some(plan.timeout);
     let foreground = Foreground { env, timeout, ..Foreground::new(command, &plan.cwd) };
-    let mut collector = Collector::new(plan.config.output_limit);
-    let mut spill = Spill::new(mask::mode(&plan.command));
-    let mut take = |bytes: &[u8]| {
-        collector.push(bytes);
-        spill.push(bytes);
-    };
+    let mut taken = Taken::new(plan, cx);
+    let mut take = |bytes: &[u8]| taken.push(bytes);
     let running = lease.session().run(foreground, &mut take, cx.cancel().cancelled());
     let finished = with_activity(running, cx).await;
     if let Some(askpass) = askpass {
         askpass.remove(&lease).await;
     }
     let finished = finished.map_err(failed)?;
-    if collector.is_over()
-        && let Some(path) = spill.keep(&lease).await
-    {
-        collector.set_spill(path);
-    }
     let suffix = match &finished.ended {
         Ended::TimedOut => format!("\n[Command timed out after {}s]", plan.timeout.as_secs()),
         Ended::Interrupted => "\n[Command interrupted]".to_owned(),
         _ => String::new(),
     };
-    let output = collector.finish(&suffix, &|text| mask(&plan.command, text));
-    let output = output.text.trim_end_matches(['\n', '\r']).to_owned();
+    let output = taken.finish(code(&finished), &suffix, &lease, cx).await;
     Ok(Done { finished, output })
 }
 
@@ -150,15 +153,19 @@ async fn with_activity<T>(work: impl Future<Output = T>, cx: &ToolContext) -> T 
     }
 }
 
+fn code(finished: &Finished) -> i32 {
+    match finished.ended {
+        _ if !finished.is_entered => NOT_ENTERED,
+        Ended::Exited(code) => code,
+        Ended::TimedOut => TIMED_OUT,
+        Ended::Interrupted => INTERRUPTED,
+        Ended::Lost(_) => NOT_STARTED,
+    }
+}
+
 impl Done {
     fn code(&self) -> i32 {
-        match self.finished.ended {
-            _ if !self.finished.is_entered => NOT_ENTERED,
-            Ended::Exited(code) => code,
-            Ended::TimedOut => TIMED_OUT,
-            Ended::Interrupted => INTERRUPTED,
-            Ended::Lost(_) => NOT_STARTED,
-        }
+        code(&self.finished)
     }
 
     fn result(&self, plan: &Plan) -> Map<String, Value> {
@@ -173,7 +180,7 @@ impl Done {
             _ => None,
         };
         let mut result = Map::new();
-        result.insert("output".to_owned(), self.output.clone().into());
+        result.insert("output".to_owned(), self.output.text.clone().into());
         result.insert("exit_code".to_owned(), code.into());
         if error.is_some() {
             result.insert("status".to_owned(), "error".into());
@@ -182,6 +189,15 @@ impl Done {
         let has_run = matches!(self.finished.ended, Ended::Exited(_)) && self.finished.is_entered;
         if has_run && let Some(note) = exit_note(&plan.command, code) {
             result.insert("exit_code_meaning".to_owned(), note.into());
+        }
+        if has_run && let Some(proof) = verification(&plan.command, code) {
+            let proof = json!({
+                "status": if proof.has_passed { "passed" } else { "failed" },
+                "kind": proof.kind.as_str(),
+                "scope": proof.scope.as_str(),
+                "canonical_command": mask(&plan.command, &proof.command),
+            });
+            result.insert("verification_evidence".to_owned(), proof);
         }
         result
     }
@@ -199,7 +215,7 @@ fn sandbox_facts(plan: &Plan, done: &Done, result: &mut Map<String, Value>) {
         let report = serde_json::to_value(report).unwrap_or_default();
         result.insert("sandbox".to_owned(), report);
     }
-    if let Some(note) = confined.explains(&done.output, done.code(), cwd) {
+    if let Some(note) = confined.explains(&done.output.seen, done.code(), cwd) {
         result.insert("sandbox_note".to_owned(), note.into());
     }
 }
@@ -209,13 +225,13 @@ fn sudo_facts(plan: &Plan, done: &Done, cx: &ToolContext, result: &mut Map<Strin
     if done.code() == 0 || !plan.command.contains("sudo") {
         return;
     }
-    if sudo_auth_failed(&done.output) {
+    if sudo_auth_failed(&done.output.seen) {
         result.insert("sudo_auth_failed".to_owned(), true.into());
         if plan.terminals.set_password(sudo::session(cx), None) {
             result.insert("sudo_cache_cleared".to_owned(), true.into());
         }
     }
-    if sudo_needs_password(&done.output) && cx.surface() == Surface::Gateway {
+    if sudo_needs_password(&done.output.seen) && cx.surface() == Surface::Gateway {
         let hint = "sudo needs a password, and nobody can be asked for it here. It can be set as \
                     SUDO_PASSWORD in the .env file of the home folder.";
         result.insert("sudo_hint".to_owned(), hint.into());

@@ -7,6 +7,7 @@ mod desktop;
 mod files;
 mod foreground;
 mod mask;
+mod output;
 mod plan;
 mod process;
 mod spill;
@@ -22,7 +23,7 @@ pub use {
 
 pub use desktop::{DesktopTerminal, close_terminal, read_terminal};
 pub use mask::mask;
-pub use sudo::PasswordPrompt;
+pub use sudo::{PasswordAsk, PasswordPrompt};
 pub use terminals::{LateMessages, Terminals};
 
 hermes_registry::tools![

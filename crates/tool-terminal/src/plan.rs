@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermes_approval::{By, CommandGate, CommandRequest, Decision, Forced, Place};
+use hermes_approval::{By, CommandGate, CommandRequest, Decision, Forced, Foreseen, Place};
 use hermes_exec_policy::child_env::SessionVars;
 use hermes_exec_policy::config::{Backend, TerminalConfig};
 use hermes_registry::{ToolContext, ToolError};
@@ -24,6 +24,8 @@ pub(crate) struct Plan {
     pub(crate) has_workdir: bool,
     /// What there is to say about the folder.
     pub(crate) note: Option<String>,
+    /// What there is to say about arguments that mean nothing here.
+    ignored: Option<String>,
     pub(crate) timeout: Duration,
     /// Its own variables.
     pub(crate) env: Vec<(String, String)>,
@@ -79,6 +81,7 @@ impl Plan {
             command,
             cwd,
             note,
+            ignored: ignored(args, timeout),
             timeout,
             decision,
         })
@@ -89,6 +92,9 @@ impl Plan {
         self.decision.annotate(result);
         if let Some(note) = &self.note {
             result.insert("cwd_note".to_owned(), note.clone().into());
+        }
+        if let Some(note) = &self.ignored {
+            result.insert("arguments_note".to_owned(), note.clone().into());
         }
     }
 }
@@ -144,6 +150,36 @@ fn timeout(args: &Args, config: &TerminalConfig) -> Result<Duration, String> {
     Ok(asked)
 }
 
+/// Which arguments were given and do nothing.
+fn ignored(args: &Args, timeout: Duration) -> Option<String> {
+    let mut notes = Vec::new();
+    match args.timeout {
+        Some(_) if args.background => notes.push(
+            "`timeout` does nothing with background=true: the command runs until it ends or is \
+             killed"
+                .to_owned(),
+        ),
+        Some(0.0) => notes.push(format!(
+            "`timeout` 0 stands for the usual {} s; there is no running without a limit",
+            timeout.as_secs()
+        )),
+        _ => {}
+    }
+    if !args.background {
+        let given = [
+            ("`pty`", args.pty),
+            ("`notify_on_complete`", args.notify_on_complete),
+            ("`watch_patterns`", args.watch_patterns.as_ref().is_some_and(|it| !it.is_empty())),
+        ];
+        let names: Vec<&str> = given.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
+        if !names.is_empty() {
+            let verb = if names.len() == 1 { "does" } else { "do" };
+            notes.push(format!("{} {verb} nothing without background=true", names.join(" and ")));
+        }
+    }
+    (!notes.is_empty()).then(|| format!("{}.", notes.join("; ")))
+}
+
 /// Asks whether the command may run.
 async fn decide(
     cx: &ToolContext,
@@ -153,10 +189,40 @@ async fn decide(
 ) -> Result<Decision, ToolError> {
     // Without a gate, nobody could be asked.
     let gate = cx.require_service::<dyn CommandGate>("terminal")?;
-    let has_host_access = config.has_host_access();
-    let place = Place::new(config.backend.name()).with_host_access(has_host_access);
-    let request = CommandRequest::new("terminal", command).at(place).in_folder(cwd);
-    let decision = gate.decide(&request, cx).await;
+    let decision = gate.decide(&request(config, command, cwd), cx).await;
     cx.check_interrupt()?;
     Ok(decision)
+}
+
+fn request(config: &TerminalConfig, command: &str, cwd: &str) -> CommandRequest {
+    let has_host_access = config.has_host_access();
+    let place = Place::new(config.backend.name()).with_host_access(has_host_access);
+    CommandRequest::new("terminal", command).at(place).in_folder(cwd)
+}
+
+/// What a call would ask a person before anything is started for it.
+///
+/// # Errors
+/// It would be refused.
+pub(crate) async fn foresee(args: Args, cx: ToolContext) -> Result<Option<String>, ToolError> {
+    let terminals = cx.require_service::<Terminals>("terminal")?;
+    let gate = cx.require_service::<dyn CommandGate>("terminal")?;
+    let checked = checked(&args, &cx, &terminals).map_err(ToolError::invalid_arguments)?;
+    let Checked { config, mut command, .. } = checked;
+    let environments = terminals.environments();
+    let (cwd, _) = environments.folder(cx.ids(), args.workdir.as_deref(), &config);
+    if let Some(session) = environments.known(cx.ids()) {
+        command.insert_str(0, &session.definitions(&command).await);
+    }
+    let foreseen = gate.foresee(&request(&config, &command, &cwd), &cx).await;
+    match foreseen {
+        None => Ok(Some("what the gate for commands would say isn't known".to_owned())),
+        Some(Foreseen::Runs(By::Nothing)) => Ok(None),
+        Some(Foreseen::Runs(by)) => Ok(Some(format!("nobody would be asked: {by}"))),
+        Some(Foreseen::Asks { what, by_model }) => {
+            let who = if by_model { "a model, and perhaps a person," } else { "a person" };
+            Ok(Some(format!("{who} would be asked about the command: {what}")))
+        }
+        Some(Foreseen::Refused(message)) => Err(ToolError::denied(message)),
+    }
 }

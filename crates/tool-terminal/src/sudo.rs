@@ -20,11 +20,24 @@ const TYPING: Duration = Duration::from_secs(45);
 /// How long it may take to find out whether sudo wants a password.
 const ASKING: Duration = Duration::from_secs(3);
 
+/// A question for a password.
+#[derive(Clone, Copy, Debug)]
+pub struct PasswordAsk<'a> {
+    /// The command that wants it, as the model wrote it.
+    pub command: &'a str,
+    /// The kind of machine that it runs on, as in `terminal.backend`.
+    pub backend: &'a str,
+    /// How long the answer is waited for.
+    pub limit: Duration,
+}
+
 /// Somebody who can be asked for a password: `cx.service::<dyn PasswordPrompt>()`.
 pub trait PasswordPrompt: Send + Sync {
-    /// Asks for the password that `sudo` wants. None if there is no answer.
+    /// Asks for the password that `sudo` wants. None if there is no answer. Dropped when the time
+    /// is over, or the call is given up.
     fn ask<'a>(
         &'a self,
+        asked: PasswordAsk<'a>,
         cx: &'a ToolContext,
     ) -> Pin<Box<dyn Future<Output = Option<String>> + Send + 'a>>;
 }
@@ -105,7 +118,9 @@ async fn password(plan: &Plan, lease: &Lease, cx: &ToolContext) -> Option<String
     }
     let prompt = cx.service::<dyn PasswordPrompt>()?;
     let _person = cx.wait_for_person();
-    let asking = tokio::time::timeout(TYPING, prompt.ask(cx));
+    let asked =
+        PasswordAsk { command: &plan.command, backend: plan.config.backend.name(), limit: TYPING };
+    let asking = tokio::time::timeout(TYPING, prompt.ask(asked, cx));
     let password = tokio::select! {
         password = asking => password.ok().flatten()?,
         () = cx.cancel().cancelled() => return None,

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use hermes_registry::{
-    CheckpointScope, Concurrency, Exposure, ResultLimit, ToolContext, ToolOutput, ToolResult,
-    register,
+    CheckpointScope, Concurrency, Exposure, ForeseeFuture, ResultLimit, ToolContext, ToolError,
+    ToolOutput, ToolResult, register,
 };
+use serde_json::Value;
 
 use crate::args::{self, Args};
-use crate::plan::{Plan, refusal};
+use crate::plan::{self, Plan, refusal};
 use crate::{available, background, foreground};
 
 register! {
@@ -38,7 +39,16 @@ register! {
     // The command has a limit of its own, which the configuration may raise.
     timeout: Duration::from_secs(24 * 3600),
     exposure: Exposure::Core,
+    foresee: foresee,
     checkpoint: CheckpointScope::Command { command: "command", workdir: "workdir" },
+}
+
+fn foresee(args: Value, cx: ToolContext) -> ForeseeFuture {
+    Box::pin(async move {
+        let args = serde_json::from_value::<Args>(args);
+        let args = args.map_err(|error| ToolError::invalid_arguments(error.to_string()))?;
+        plan::foresee(args, cx).await
+    })
 }
 
 async fn terminal(args: Args, cx: ToolContext) -> ToolResult {

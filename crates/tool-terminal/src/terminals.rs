@@ -47,6 +47,19 @@ impl Terminals {
         &self.processes
     }
 
+    /// Cleans up after earlier runs of the program that were killed; how many of their foreground
+    /// commands were ended. Background processes go on and are found by
+    /// [`recover`](Processes::recover).
+    pub async fn sweep(&self) -> usize {
+        #[cfg_attr(not(target_os = "linux"), expect(unused_mut, reason = "nothing is left there"))]
+        let mut count = 0;
+        #[cfg(target_os = "linux")]
+        for folder in self.environments.scratch_dirs() {
+            count += self.processes.sweep(&folder).await;
+        }
+        count
+    }
+
     /// A task has ended: its processes are ended, and what was made for it alone is given up.
     pub async fn ended(&self, task: &str) {
         self.processes.kill_all(Some(task)).await;

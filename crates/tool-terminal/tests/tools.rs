@@ -285,3 +285,63 @@ async fn a_sandbox_is_told_of() {
         assert!(result["output"].as_str().unwrap().ends_with("y"), "{result}");
     }
 }
+
+#[tokio::test]
+async fn what_a_background_command_left_is_ended_by_its_id() {
+    let world = World::new();
+    let script = "sleep 600 >/dev/null 2>&1 & echo $! >left; exit 0";
+    std::fs::write(world.dir.path().join("spawn.sh"), script).unwrap();
+    let started = json!({"command": "sh spawn.sh", "background": true, "timeout": 5});
+    let started = world.call("terminal", started).await.unwrap();
+    assert!(started["arguments_note"].as_str().unwrap().contains("`timeout`"), "{started}");
+    let id = started["session_id"].clone();
+    let process = |action: &str| json!({"action": action, "session_id": id});
+    let waited = world.call("process", process("wait")).await.unwrap();
+    assert_eq!(waited["exit_code"], 0, "{waited}");
+    let pid = std::fs::read_to_string(world.dir.path().join("left")).unwrap();
+    let stat = format!("/proc/{}/stat", pid.trim());
+    let is_alive =
+        || std::fs::read_to_string(&stat).is_ok_and(|it| !it.contains(") Z ") && !it.is_empty());
+    assert!(!cfg!(target_os = "linux") || is_alive());
+    let killed = world.call("process", process("kill")).await.unwrap();
+    assert_eq!(killed["status"], "already_exited", "{killed}");
+    if cfg!(target_os = "linux") {
+        assert_eq!(killed["leftovers_killed"], 1, "{killed}");
+        assert!(!is_alive());
+    }
+    let again = world.call("process", process("kill")).await.unwrap();
+    assert!(again.get("leftovers_killed").is_none(), "{again}");
+}
+
+#[tokio::test]
+async fn arguments_that_do_nothing_are_told() {
+    let world = World::new();
+    for (args, parts) in [
+        (json!({"command": "true"}), &[] as &[&str]),
+        (json!({"command": "true", "timeout": 5, "pty": false}), &[]),
+        (json!({"command": "true", "timeout": 0}), &["`timeout` 0", "180 s"]),
+        (json!({"command": "true", "pty": true}), &["`pty` does nothing"]),
+        (
+            json!({"command": "true", "notify_on_complete": true, "watch_patterns": ["x"]}),
+            &["`notify_on_complete` and `watch_patterns` do nothing"],
+        ),
+    ] {
+        let result = world.call("terminal", args.clone()).await.unwrap();
+        let note = result.get("arguments_note").and_then(Value::as_str).unwrap_or_default();
+        assert_eq!(note.is_empty(), parts.is_empty(), "{args}: {result}");
+        assert!(parts.iter().all(|part| note.contains(part)), "{args}: {result}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_command_proves_is_told() {
+    let world = World::new();
+    std::fs::write(world.dir.path().join("test.sh"), "exit 1").unwrap();
+    let result = world.run("sh ./test.sh 2>&1").await;
+    let expected = json!({
+        "status": "failed", "kind": "test", "scope": "full",
+        "canonical_command": "sh ./test.sh",
+    });
+    assert_eq!(result["verification_evidence"], expected, "{result}");
+    assert!(world.run("sh ./test.sh | cat").await.get("verification_evidence").is_none());
+}

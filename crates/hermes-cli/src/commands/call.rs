@@ -24,7 +24,7 @@ pub(crate) fn run(globals: &Globals, asked: Call, ui: &mut Ui) -> Ended {
     let wanted = LanguageServers::wanted_by(&asked);
     let servers = LanguageServers::of(host.settings(), wanted && !asked.dry_run);
     let terminals = Terminals::of(&host, asked.calling.cwd.as_deref())?;
-    let services = terminals.lend(servers.lend(Services::new()));
+    let services = terminals.lend(servers.lend(Services::new()), ui);
     let mut options = super::calling_session(&host, &asked.calling, services, cancel, ui)?;
     options.observer = Some(Arc::new(Watcher::new(ui, host.settings())));
     let session = host.open(options)?;
@@ -36,6 +36,7 @@ pub(crate) fn run(globals: &Globals, asked: Call, ui: &mut Ui) -> Ended {
         return Ok(interrupt.exit().unwrap_or_else(|| gate_exit(&dry_run)));
     }
     let outcome = interrupt.run(async {
+        terminals.begin();
         let outcome = host.runtime.call(&session, call).await;
         terminals.close(ui).await;
         Ok(outcome)

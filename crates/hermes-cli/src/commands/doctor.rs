@@ -13,10 +13,12 @@ use crate::cli::{Globals, Json};
 use crate::exit::{Ended, Exit, Failure};
 use crate::host::{self, Host};
 use crate::output::Ui;
+use crate::preview;
 use crate::style::{BAD, BOLD, DIM, GOOD, WARN};
+use crate::terminals::{self, Machine};
 
 /// Prints what it finds. Fails if something is wrong; a tool that lacks a key is nothing wrong.
-pub(crate) fn run(globals: &Globals, json: Json, ui: &mut Ui) -> Ended {
+pub(crate) fn run(globals: &Globals, elsewhere: bool, json: Json, ui: &mut Ui) -> Ended {
     let (loaded, broken) = match host::load(globals, false) {
         Ok(loaded) => (loaded, Vec::new()),
         Err(Failure::Told { lines, .. }) => (host::load(globals, true)?, lines),
@@ -28,10 +30,23 @@ pub(crate) fn run(globals: &Globals, json: Json, ui: &mut Ui) -> Ended {
     // A denial that means nothing keeps every session from being opened; it is among the problems.
     let listed = tools_list::all(&host, "cli").unwrap_or_default();
     let toolsets = by_toolset(&host, &listed);
+    let machine = terminals::machine(&host, elsewhere)?;
     if json.json {
-        ui.out.json(&report(&host.loaded, &problems, &toolsets))?;
+        let mut report = report(&host.loaded, &problems, &toolsets);
+        if let (Some(machine), Some(report)) = (&machine, report.as_object_mut()) {
+            let machine = json!({
+                "backend": machine.backend,
+                "asked": machine.is_asked,
+                "facts": machine.facts,
+            });
+            report.insert("machine".to_owned(), machine);
+        }
+        ui.out.json(&report)?;
     } else {
         write(&host.loaded, &problems, &toolsets, ui)?;
+        if let Some(machine) = &machine {
+            write_machine(machine, ui)?;
+        }
     }
     let is_bad = problems.iter().any(|problem| problem.is_error);
     Ok(if is_bad { Exit::Failed } else { Exit::Success })
@@ -116,6 +131,20 @@ fn report(loaded: &Loaded, problems: &[Problem], toolsets: &BTreeMap<&str, Healt
         "problems": problems,
         "toolsets": toolsets,
     })
+}
+
+/// What a conversation is told of the machine from the start.
+fn write_machine(machine: &Machine, ui: &mut Ui) -> io::Result<()> {
+    let out = &mut ui.out;
+    writeln!(out, "\n{BOLD}Machine{BOLD:#}")?;
+    match (&machine.facts, machine.is_asked) {
+        (Some(facts), _) => writeln!(out, "{}: {}", machine.backend, preview::one_line(facts)),
+        (None, true) => writeln!(out, "{}: {DIM}nothing to tell{DIM:#}", machine.backend),
+        (None, false) => {
+            let why = "not asked; `hermes doctor --machine` starts it";
+            writeln!(out, "{}: {DIM}{why}{DIM:#}", machine.backend)
+        }
+    }
 }
 
 fn write(

@@ -33,7 +33,7 @@ pub(crate) fn run(globals: &Globals, asked: &Exec, ui: &mut Ui) -> Ended {
     let watcher = Arc::new(Watcher::new(ui, host.settings()));
     let servers = LanguageServers::of(host.settings(), true);
     let terminals = Terminals::of(&host, asked.calling.cwd.as_deref())?;
-    let services = terminals.lend(servers.lend(services()));
+    let services = terminals.lend(servers.lend(services()), ui);
     let mut options = super::calling_session(&host, &asked.calling, services, cancel.clone(), ui)?;
     options.observer = Some(Arc::clone(&watcher) as _);
     let session = host.open(options)?;
@@ -49,6 +49,7 @@ pub(crate) fn run(globals: &Globals, asked: &Exec, ui: &mut Ui) -> Ended {
         messages: 0,
     };
     let ended = interrupt.run(async {
+        terminals.begin();
         let ended = loop {
             let batch = tokio::select! {
                 batch = batches.recv() => batch,

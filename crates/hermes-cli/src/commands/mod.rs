@@ -59,7 +59,7 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Ended {
         Command::Checkpoints(asked) => checkpoints::run(globals, asked, ui),
         Command::Config(config) => config::run(globals, config, ui),
         Command::Features { json } => features::run(globals, json, ui),
-        Command::Doctor { json } => doctor::run(globals, json, ui),
+        Command::Doctor { machine, json } => doctor::run(globals, machine, json, ui),
         Command::Completions { shell } => generate::completions(shell, ui),
         Command::Man { dir } => generate::man(dir.as_deref(), ui),
     }

@@ -17,6 +17,8 @@ mod exec;
 #[cfg(unix)]
 mod hooks;
 mod other;
+#[cfg(all(unix, feature = "terminal"))]
+mod passwords;
 #[cfg(feature = "file")]
 mod pipeline;
 mod settings;
@@ -24,6 +26,8 @@ mod settings;
 mod signals;
 #[cfg(feature = "todo")]
 mod switching;
+#[cfg(all(unix, feature = "terminal"))]
+mod terminal;
 mod traces;
 
 use std::path::Path;

@@ -128,6 +128,6 @@ async fn servers_may_refuse() {
     drop(host.server.take());
     let closed = failure(&host).await;
     assert!(closed.message.contains("Connection refused"), "{closed}");
-    assert!(closed.is_safe_to_retry);
+    assert!(!closed.is_safe_to_retry);
     assert_eq!(host.files(), [] as [std::path::PathBuf; 0]);
 }

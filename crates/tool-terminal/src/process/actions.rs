@@ -158,6 +158,9 @@ pub(super) async fn wait(
     if asked.is_some_and(|asked| asked > most) {
         let note = format!("waited {} s, which is the most in one call", most.as_secs());
         put(&mut result, "timeout_note", note);
+    } else if asked.is_none() && timeout.is_some() {
+        let note = format!("a timeout from 1 s on can be given; it was {} s", limit.as_secs());
+        put(&mut result, "timeout_note", note);
     }
     Ok(Value::Object(result))
 }
@@ -176,6 +179,14 @@ pub(super) async fn kill(terminals: &Terminals, process: &Process) -> Value {
             put(&mut result, "status", "already_exited");
             put(&mut result, "session_id", process.id());
             put_end(&mut result, ended);
+        }
+        Killed::LeftBehind(ended, count) => {
+            put(&mut result, "status", "already_exited");
+            put(&mut result, "session_id", process.id());
+            put_end(&mut result, ended);
+            put(&mut result, "leftovers_killed", *count);
+            let note = "It had ended before; processes that it had left running are ended now.";
+            put(&mut result, "note", note);
         }
         Killed::Failed(why) => return json!({"status": "error", "error": why}),
     }
