@@ -7,9 +7,13 @@ use std::path::PathBuf;
 const ROOM: u64 = 256 * 1024 * 1024;
 
 /// The first folder in memory that is there and has room: the user's own for such files, or that of
-/// everybody. `env` gives a variable that isn't empty.
+/// everybody. None where a folder for temporary files is named: that one is to be used. `env` gives a
+/// variable that isn't empty.
 #[cfg(target_os = "linux")]
 pub(crate) fn folder<'a>(env: impl Fn(&str) -> Option<&'a str>) -> Option<PathBuf> {
+    if ["TMPDIR", "TMP", "TEMP"].iter().any(|name| env(name).is_some()) {
+        return None;
+    }
     let own = env("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|it| it.is_absolute());
     own.into_iter().chain([PathBuf::from("/dev/shm")]).find(|folder| {
         use rustix::fs::{Access, StatVfsMountFlags, access, statfs, statvfs};
@@ -37,9 +41,11 @@ mod tests {
     #[test]
     fn a_folder_on_disk_is_none() {
         let disk = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-        let found = folder(|_| disk.path().to_str());
+        let with = |name: &'static str, value| folder(move |it| (it == name).then_some(value));
+        let found = with("XDG_RUNTIME_DIR", disk.path().to_str().unwrap());
         assert_ne!(found.as_deref(), Some(disk.path()));
         assert!(found.is_none_or(|it| it.is_dir()));
-        assert_ne!(folder(|_| Some("relative")), Some(PathBuf::from("relative")));
+        assert_ne!(with("XDG_RUNTIME_DIR", "relative"), Some(PathBuf::from("relative")));
+        assert_eq!(with("TMPDIR", "/tmp"), None);
     }
 }
