@@ -5,11 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use hermes_exec::session::Session;
+use hermes_exec_policy::config::{Backend, TerminalConfig};
 use std::sync::{Mutex, PoisonError};
 
 /// An environment with its session, for as long as somebody keeps it.
 pub(crate) struct Entry {
     pub(crate) session: Arc<Session>,
+    /// What it was made by, and the folder of this machine that is in it.
+    made_by: (Backend, Option<String>),
     /// How many leases there are.
     leases: AtomicUsize,
     /// When the last one ended.
@@ -17,12 +20,20 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    pub(crate) fn new(session: Session) -> Self {
+    pub(crate) fn new(session: Session, config: &TerminalConfig) -> Self {
         Self {
             session: Arc::new(session),
+            made_by: (config.backend.clone(), config.host_cwd.clone()),
             leases: AtomicUsize::new(0),
             used: Mutex::new(Instant::now()),
         }
+    }
+
+    /// Whether it is what a task is to have now. Commands are judged by the settings of the moment:
+    /// what is harmless in a container must not run on this machine since that was there before.
+    pub(crate) fn is_by(&self, config: &TerminalConfig) -> bool {
+        let (backend, host_cwd) = &self.made_by;
+        *backend == config.backend && *host_cwd == config.host_cwd
     }
 
     /// When it was used last; none while it is.
