@@ -7,6 +7,7 @@ mod expand;
 mod file;
 mod interp;
 mod judge;
+mod later;
 mod launchers;
 mod links;
 mod lists;

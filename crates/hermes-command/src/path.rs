@@ -1,6 +1,7 @@
 //! Which paths matter, by their letters alone.
 
 use crate::env::Env;
+use crate::later::runs_later;
 use crate::names::{is_pattern, matches};
 use crate::value::{Arg, HOLE, plain};
 
@@ -86,6 +87,8 @@ pub(crate) enum Guarded {
     Credential,
     Startup,
     Project,
+    /// Other programs run it, or what it says, by themselves: only writing it counts.
+    Later,
 }
 
 pub(crate) fn resolve(arg: &Arg, env: &Env) -> Target {
@@ -421,7 +424,18 @@ impl Target {
                 return Some(Guarded::Credential);
             }
         }
-        is_environment_file(self.name()).then_some(Guarded::Project)
+        if is_environment_file(self.name()) {
+            return Some(Guarded::Project);
+        }
+        let below_home = self.below_home(&homes.home);
+        let is_later = match self.covers {
+            true => {
+                let below = below_home.map(|rest| format!("{rest}/*"));
+                runs_later(&format!("{}/*", self.path), below.as_deref())
+            }
+            false => runs_later(&self.path, below_home),
+        };
+        is_later.then_some(Guarded::Later)
     }
 
     /// Whether what it holds must not leave the machine.

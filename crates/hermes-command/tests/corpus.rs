@@ -28,6 +28,7 @@ pub(crate) fn cases() -> Vec<Case> {
         ("delete", include_str!("corpus/delete.jsonl")),
         ("disguise", include_str!("corpus/disguise.jsonl")),
         ("escape", include_str!("corpus/escape.jsonl")),
+        ("later", include_str!("corpus/later.jsonl")),
         ("more", include_str!("corpus/more.jsonl")),
         ("ordinary", include_str!("corpus/ordinary.jsonl")),
         ("other", include_str!("corpus/other.jsonl")),

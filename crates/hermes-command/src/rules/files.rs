@@ -20,6 +20,9 @@ impl Judge {
     pub(crate) fn judge_path(&mut self, path: &Target, is_removed: bool) -> bool {
         self.detaches(&path.path);
         let Some(guard) = path.guarded(&self.homes) else { return false };
+        if guard == Guarded::Later && is_removed {
+            return false;
+        }
         let shown = path.path.replace(HOLE, "$?");
         let does = if is_removed { "Removes" } else { "Writes to" };
         match guard {
@@ -71,6 +74,12 @@ impl Judge {
                 Category::SystemConfigOverwrite,
                 false,
                 format!("{does} {shown}, a file of secrets."),
+            ),
+            Guarded::Later => self.find(
+                "runs_later",
+                Category::SystemConfigOverwrite,
+                false,
+                format!("{does} {shown}, which other programs run or obey by themselves."),
             ),
         }
         true
