@@ -36,6 +36,9 @@ pub(crate) type Function = (Rc<Unit>, Range<usize>);
 /// Most values that a variable is followed with.
 const MOST_VALUES: usize = 8;
 
+/// A list of folders.
+const PATH: &str = "/\u{F8FF}";
+
 /// The state of a shell.
 #[derive(Clone, Debug)]
 pub(crate) struct Env {
@@ -74,6 +77,8 @@ impl Env {
             ("UID", "1000"),
             ("BASH", "/bin/bash"),
             ("0", "bash"),
+            // What it holds can't be known, but how it starts.
+            ("PATH", PATH),
         ]
         .into_iter()
         .chain(ctx.env.iter().map(|(name, value)| (name.as_str(), value.as_str())))

@@ -85,6 +85,10 @@ fn decodes(name: &str, args: &[Arg]) -> bool {
         | "unzstd" | "lz4cat" | "unlzma" | "lzcat" | "uncompress" | "uudecode" | "rev" | "tr"
         | "rot13" | "caesar" | "hex2bin" | "unhex" | "ascii85" | "qprint" | "mimencode"
         | "funzip" | "zlib-flate" => true,
+        // The texts of a document, without the quotes around them.
+        "jq" | "yq" | "gojq" | "jaq" | "xq" => {
+            bundle('r') || bundle('j') || args.iter().any(|it| it.starts_with("--raw-output"))
+        }
         "gpg" | "gpg2" | "age" => bundle('d') || args.iter().any(|it| it.starts_with("--decrypt")),
         "unzip" | "7z" | "7za" => bundle('p') || has(&["-so"]),
         "tar" | "bsdtar" => bundle('O') || has(&["--to-stdout"]),

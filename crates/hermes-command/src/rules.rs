@@ -13,6 +13,7 @@ mod hooks;
 mod machine;
 mod network;
 mod process;
+mod replace;
 mod services;
 pub(crate) mod windows;
 mod writers;
@@ -85,7 +86,6 @@ impl Judge {
             | "patch"
             | "xxd"
             | "base64"
-            | "gzip"
             | "sort"
             | "openssl"
             | "sysctl"
@@ -107,6 +107,9 @@ impl Judge {
             | "pax" => {
                 self.write_programs(name, args, env, io);
             }
+            "gzip" | "bzip2" | "xz" | "zstd" | "lzma" | "lzip" | "pigz" | "pbzip2" | "compress"
+            | "gunzip" | "bunzip2" | "unxz" | "uncompress" => self.pack(args, env),
+            "rename" | "prename" | "file-rename" | "perl-rename" => self.rename(args, env),
             "sed" | "gsed" | "ed" | "red" | "ex" | "vi" | "vim" | "nvim" | "view" | "vimdiff"
             | "emacs" | "jq" | "yq" | "dos2unix" | "unix2dos" | "sd" | "crudini" | "less"
             | "more" | "nano" | "augtool" => {

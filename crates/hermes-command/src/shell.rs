@@ -148,6 +148,9 @@ impl Judge {
             }
             "unset" => {
                 for arg in args {
+                    if arg.is("HISTFILE") {
+                        self.history_cleared();
+                    }
                     env.unset(&arg.marked);
                     Rc::make_mut(&mut env.functions).remove(&arg.marked);
                 }
@@ -351,6 +354,9 @@ impl Judge {
         if args.is_empty() {
             self.env_dump = true;
             return Flow::tainted(Taint::ENVIRONMENT);
+        }
+        if matches!(args, [switch, option, ..] if switch.is("+o") && option.is("history")) {
+            self.history_cleared();
         }
         let at =
             args.iter().position(|it| it.is("--")).map(|it| it + 1).or_else(|| {

@@ -75,6 +75,7 @@ impl Judge {
                 false,
                 format!("{does} {shown}, a file of secrets."),
             ),
+            Guarded::History => self.history_cleared(),
             Guarded::Later => self.find(
                 "runs_later",
                 Category::SystemConfigOverwrite,
@@ -416,9 +417,15 @@ impl Judge {
         let path = resolve(&target, env);
         if flow.is_known()
             || flow.program.is_some()
-            || flow.taint.has(Taint::FETCHED | Taint::DECODED)
+            || flow.taint.has(Taint::FETCHED | Taint::DECODED | Taint::SECRET)
         {
             env.write(&path.path, &flow, false);
+            let name = sources.first().map(|it| it.marked.rsplit('/').next().unwrap_or_default());
+            if flow.taint.has(Taint::SECRET)
+                && let Some(name) = name
+            {
+                env.write(&format!("{}/{name}", path.path.trim_end_matches('/')), &flow, false);
+            }
         }
     }
 
