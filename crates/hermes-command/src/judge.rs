@@ -8,6 +8,7 @@ use std::rc::Rc;
 use crate::env::{Env, Unit};
 use crate::path::Homes;
 use crate::report::{Category, Ctx, Finding, Report, SimpleCommand};
+use crate::service::Services;
 use crate::source::Source;
 use crate::syntax::{Script, parse};
 use crate::value::{Arg, Flow, Taint};
@@ -68,6 +69,8 @@ pub(crate) struct Judge {
     pub(crate) line: usize,
     /// How many texts within texts the current command stands in.
     pub(crate) nested: usize,
+    /// Services whose keys stand in the text.
+    pub(crate) services: Services,
     /// The current program and its arguments.
     pub(crate) argv: Vec<String>,
     /// The program of the current command as it is written, when it is a path.
@@ -143,6 +146,7 @@ impl Judge {
             span: 0..0,
             line: 0,
             nested: 0,
+            services: 0,
             argv: Vec::new(),
             argv_path: None,
             via: Via::Shell,

@@ -23,6 +23,7 @@ mod rules;
 mod run;
 mod runners;
 mod second;
+mod service;
 mod shell;
 mod source;
 mod sql;

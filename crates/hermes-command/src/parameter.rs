@@ -97,6 +97,7 @@ impl Judge {
             let list = env.positionals.as_ref()?;
             return list.get(number - 1).map(|item| vec![item.clone()]);
         }
+        word.taint |= self.names_key(name);
         let (variable, more) = env.get(name, self.choice)?;
         self.has_choices |= more;
         word.taint |= variable.taint;

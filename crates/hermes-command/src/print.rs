@@ -264,7 +264,7 @@ fn keeps_bytes(name: &str) -> bool {
 }
 
 /// Names of variables that hold secrets.
-fn is_secret_name(name: &str) -> bool {
+pub(crate) fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     ["KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL"].iter().any(|it| name.contains(it))
 }

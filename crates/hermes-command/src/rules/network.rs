@@ -328,7 +328,7 @@ impl Judge {
         {
             sends |= self.leaks(text.taint);
         }
-        if sends {
+        if sends || self.gives_key_away(args, &options, io) {
             self.exfiltration();
         }
         let folder = options.value("", "output-dir").map(Arg::text);
@@ -359,6 +359,14 @@ impl Judge {
         }
     }
 
+    /// Whether the key of a service goes to somebody else.
+    fn gives_key_away(&self, args: &[Arg], options: &Options, io: &Io) -> bool {
+        let has_key = args.iter().any(|it| it.taint.has(Taint::KEY));
+        let addresses = options.operands.iter().chain(options.values("", "url"));
+        (has_key || io.stdin.taint.has(Taint::KEY))
+            && self.is_foreign(&addresses.cloned().collect::<Vec<_>>())
+    }
+
     /// Whether a file that is sent is secret; `-` is standard input.
     fn sent_file(&self, file: &str, env: &Env, io: &Io) -> bool {
         if matches!(file, "-" | "." | "/dev/stdin") {
@@ -375,7 +383,7 @@ impl Judge {
         {
             sends |= self.sent_file(&file.marked, env, io);
         }
-        if sends {
+        if sends || self.gives_key_away(args, &options, io) {
             self.exfiltration();
         }
         let folder = options.value("P", "directory-prefix").map(Arg::text);
@@ -411,7 +419,9 @@ impl Judge {
     }
 
     fn netcat(&mut self, name: &str, args: &[Arg], env: &mut Env, io: &Io) {
-        if self.leaks(io.stdin.taint) || args.iter().any(|it| self.leaks(it.taint)) {
+        // These talk to no service.
+        let is_key = io.stdin.taint.has(Taint::KEY);
+        if is_key || self.leaks(io.stdin.taint) || args.iter().any(|it| self.leaks(it.taint)) {
             self.exfiltration();
         }
         if name == "socat" {
