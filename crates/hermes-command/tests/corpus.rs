@@ -33,6 +33,7 @@ pub(crate) fn cases() -> Vec<Case> {
         ("ordinary", include_str!("corpus/ordinary.jsonl")),
         ("other", include_str!("corpus/other.jsonl")),
         ("program", include_str!("corpus/program.jsonl")),
+        ("spread", include_str!("corpus/spread.jsonl")),
         ("system", include_str!("corpus/system.jsonl")),
     ];
     let lines = files.into_iter().flat_map(|(file, text)| {

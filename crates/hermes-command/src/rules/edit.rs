@@ -305,6 +305,15 @@ impl Judge {
                             crate::escapes::Escapes::Ansi,
                         ))
                     })
+                } else if is_named {
+                    // What is printed first may go to it.
+                    let printed = pieces.iter().find(|it| it.before.trim_end().ends_with("print"));
+                    printed.map_or_else(Flow::unknown, |it| {
+                        Flow::known(crate::escapes::unescape(
+                            &it.text,
+                            crate::escapes::Escapes::Ansi,
+                        ))
+                    })
                 } else {
                     Flow::unknown()
                 };

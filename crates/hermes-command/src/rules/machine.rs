@@ -61,6 +61,7 @@ impl Judge {
                     self.taken_apart("unmount_system", "Takes a file system of the machine away.");
                 }
             }
+            "docker" | "podman" | "nerdctl" => self.opens_machine(args, env),
             "efibootmgr" => {
                 let changes = Options::parse(args, Spec::new("bdeElLmMnoptT", &["bootnum"]));
                 if changes.has("BcoOnNDyaA") || changes.long("delete-bootnum", 1) {

@@ -223,6 +223,7 @@ impl Judge {
     fn escapes_of_client(&mut self, name: &str, args: &[Arg], env: &Env, io: &Io) {
         let texts: Vec<String> = match name {
             "ftp" | "sftp" | "telnet" | "tnftp" => vec![io.stdin.text.clone()],
+            "mail" | "mailx" => vec![io.stdin.text.replace("~!", "!")],
             "lftp" | "smbclient" => {
                 let options = Options::parse(args, Spec::new("ceUuWIpsfANo", &["command"]));
                 let given = options.values("ce", "command").into_iter().map(Arg::text);

@@ -102,12 +102,8 @@ impl Judge {
         let is_shared = options.long("global", 1) || options.long("system", 1);
         let runs = executes(&key_text) && !is_plain_program(&value_text)
             || (key_text.starts_with("alias.") && value_text.starts_with('!'));
-        // Hooks of the project itself are as good as the project.
-        if runs && (is_shared || key_text != "core.hookspath") {
-            let why = match is_shared {
-                true => "Makes git run a program for every repository.",
-                false => "Makes git run a program from now on.",
-            };
+        if runs && is_shared {
+            let why = "Makes git run a program for every repository.";
             self.find("git_config_runs", Category::SystemConfigOverwrite, false, why);
         }
         if options.long("system", 1) {
@@ -120,6 +116,11 @@ impl Judge {
         }
         if runs {
             self.git_setting(&key.marked.clone(), &value_text, env);
+            // Hooks of the project itself are as good as the project.
+            if !is_shared && key_text != "core.hookspath" {
+                let why = "Makes git run a program from now on.";
+                self.find("git_config_runs", Category::SystemConfigOverwrite, false, why);
+            }
         }
     }
 }
