@@ -39,6 +39,12 @@ const MOST_VALUES: usize = 8;
 /// A list of folders.
 const PATH: &str = "/\u{F8FF}";
 
+/// Longest path of a directory that is followed, in bytes.
+const MOST_PATH: usize = 4096;
+
+/// Most directories that `pushd` is followed with.
+const MOST_PUSHED: usize = 64;
+
 /// The state of a shell.
 #[derive(Clone, Debug)]
 pub(crate) struct Env {
@@ -165,6 +171,8 @@ impl Env {
     }
 
     pub(crate) fn enter(&mut self, directory: Option<String>) {
+        // No system has longer paths; making them longer and longer would take its time.
+        let directory = directory.filter(|it| it.len() <= MOST_PATH);
         self.previous = self.cwd.take();
         if let Some(directory) = &directory {
             self.set("PWD", Variable::text(Flow::known(directory.as_str())), false);
@@ -172,6 +180,16 @@ impl Env {
             self.set("PWD", Variable::text(Flow::unknown()), false);
         }
         self.cwd = directory;
+    }
+
+    /// Remembers where the shell is, for `popd`.
+    pub(crate) fn push_directory(&mut self) {
+        if self.pushed.len() >= MOST_PUSHED {
+            // Where a later `popd` ends can't be known.
+            self.pushed.fill(None);
+            return;
+        }
+        self.pushed.push(self.cwd.clone());
     }
 
     pub(crate) fn write(&mut self, path: &str, flow: &Flow, append: bool) {

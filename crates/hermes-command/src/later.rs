@@ -11,6 +11,9 @@ pub(crate) fn runs_later(path: &str, below_home: Option<&str>) -> bool {
 /// A hook or a settings file of a git repository or of one of its modules, or what says where the
 /// repository is. Some file systems don't tell upper from lower case.
 fn is_of_git(path: &str) -> bool {
+    if !path.as_bytes().windows(4).any(|it| it.eq_ignore_ascii_case(b".git")) {
+        return false;
+    }
     let path = path.to_ascii_lowercase();
     let mut parts = path.split('/').skip_while(|part| !part.ends_with(".git")).peekable();
     let is_pointer = parts.next() == Some(".git") && parts.peek().is_none();

@@ -210,7 +210,9 @@ impl Judge {
         {
             return Flow::known(format!("{cwd}\n"));
         }
-        let mut out = evaluate(name, args, &input).unwrap_or_else(Flow::unknown);
+        let is_followed = self.prints(input.text.len());
+        let out = is_followed.then(|| evaluate(name, args, &input)).flatten();
+        let mut out = out.unwrap_or_else(Flow::unknown);
         out.taint |= taint;
         out.program = program.filter(|_| keeps_bytes(name));
         if out.text.len() > MOST {

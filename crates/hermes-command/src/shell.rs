@@ -282,7 +282,7 @@ impl Judge {
             return;
         }
         if name == "pushd" {
-            env.pushed.push(env.cwd.clone());
+            env.push_directory();
         }
         let target = match operands.first() {
             None => env.home().map(str::to_owned),

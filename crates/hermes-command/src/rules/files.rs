@@ -338,7 +338,10 @@ impl Judge {
             }
             if options.has("d") || options.long("directory", 1) {
                 for target in &options.operands {
-                    self.judge_write(target, env);
+                    // An empty folder runs nothing.
+                    if resolve(target, env).guarded(&self.homes) != Some(Guarded::Later) {
+                        self.judge_write(target, env);
+                    }
                 }
                 return;
             }
