@@ -12,6 +12,7 @@ mod git;
 mod hooks;
 mod machine;
 mod network;
+mod paths;
 mod process;
 mod replace;
 mod services;

@@ -1,3 +1,5 @@
+//! Ways out of containers, in the words of their engines.
+
 use pretty_assertions::assert_eq;
 
 use super::*;
