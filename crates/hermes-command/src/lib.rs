@@ -11,6 +11,7 @@ mod later;
 mod launchers;
 mod links;
 mod lists;
+mod map;
 mod names;
 mod options;
 pub mod outline;

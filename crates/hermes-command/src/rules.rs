@@ -21,8 +21,6 @@ mod writers;
 
 pub(crate) use git::without_options as git_without_options;
 
-use std::rc::Rc;
-
 use crate::Category;
 use crate::env::Env;
 use crate::judge::{Judge, Via};
@@ -183,7 +181,7 @@ impl Judge {
         let path = crate::path::resolve_text(&program, env).path;
         let Some(flow) = env.files.get(&path).cloned() else { return };
         let mut inner = env.clone();
-        Rc::make_mut(&mut inner.files).remove(&path);
+        inner.files.remove(&path);
         let taint = (flow.taint & Taint::FETCHED) | (flow.taint & Taint::DECODED);
         self.run_text(&Flow { taint, ..flow }, &mut inner, io.stdin.clone());
     }

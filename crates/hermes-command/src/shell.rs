@@ -133,8 +133,7 @@ impl Judge {
                 for arg in args {
                     if let Some((name, text)) = arg.text().split_once('=') {
                         let line = self.line;
-                        Rc::make_mut(&mut env.aliases)
-                            .insert(name.to_owned(), (text.to_owned(), line));
+                        env.aliases.insert(name.to_owned(), (text.to_owned(), line));
                     }
                 }
                 Inner::Done(Flow::unknown())
@@ -152,7 +151,7 @@ impl Judge {
                         self.history_cleared();
                     }
                     env.unset(&arg.marked);
-                    Rc::make_mut(&mut env.functions).remove(&arg.marked);
+                    env.functions.remove(&arg.marked);
                 }
                 Inner::Done(Flow::known(""))
             }

@@ -70,7 +70,7 @@ impl Judge {
                 && *line < self.line
             {
                 let text = format!("{text} {}", quote(&args));
-                Rc::make_mut(&mut env.aliases).remove(&filled);
+                env.aliases.remove(&filled);
                 return self.payload(&text, env, io.stdin);
             }
             if let Some((unit, range)) = env.functions.get(&filled).cloned() {
@@ -194,8 +194,8 @@ impl Judge {
         }
         let saved = env.positionals.take();
         // A function that calls itself is followed once.
-        let functions = Rc::clone(&env.functions);
-        Rc::make_mut(&mut env.functions).remove(name);
+        let functions = env.functions.clone();
+        env.functions.remove(name);
         env.positionals = Some(Rc::new(args.iter().map(|it| it.marked.clone()).collect()));
         let span = self.span.clone();
         self.nested += 1;
