@@ -1,9 +1,9 @@
 //! What a shell knows while a script runs: variables, directory, functions, files written.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
+use crate::map::Map;
 use crate::report::Ctx;
 use crate::source::Source;
 use crate::syntax::Script;
@@ -36,31 +36,40 @@ pub(crate) type Function = (Rc<Unit>, Range<usize>);
 /// Most values that a variable is followed with.
 const MOST_VALUES: usize = 8;
 
+/// A list of folders.
+const PATH: &str = "/\u{F8FF}";
+
+/// Longest path of a directory that is followed, in bytes.
+const MOST_PATH: usize = 4096;
+
+/// Most directories that `pushd` is followed with.
+const MOST_PUSHED: usize = 64;
+
 /// The state of a shell.
 #[derive(Clone, Debug)]
 pub(crate) struct Env {
-    variables: Rc<HashMap<String, Vec<Variable>>>,
+    variables: Map<String, Vec<Variable>>,
     /// Variables that are other names of variables.
-    references: Rc<HashMap<String, String>>,
+    references: Map<String, String>,
     /// Absolute, or None if it can't be known.
     pub(crate) cwd: Option<String>,
     pub(crate) previous: Option<String>,
     pub(crate) pushed: Vec<Option<String>>,
     /// `$1` and so on; None if they can't be known.
     pub(crate) positionals: Option<Rc<Vec<String>>>,
-    pub(crate) functions: Rc<HashMap<String, Function>>,
+    pub(crate) functions: Map<String, Function>,
     /// The text, and the unit and line it was defined in.
-    pub(crate) aliases: Rc<HashMap<String, (String, usize)>>,
+    pub(crate) aliases: Map<String, (String, usize)>,
     /// What this text has written to files, by absolute path.
-    pub(crate) files: Rc<HashMap<String, Flow>>,
+    pub(crate) files: Map<String, Flow>,
     /// What descriptors are open on.
-    pub(crate) descriptors: Rc<HashMap<u32, Flow>>,
+    pub(crate) descriptors: Map<u32, Flow>,
 }
 
 impl Env {
     pub(crate) fn new(ctx: &Ctx) -> Self {
         let user = ctx.home.rsplit('/').next().unwrap_or_default();
-        let mut variables = HashMap::new();
+        let mut variables = Map::default();
         for (name, value) in [
             ("HOME", ctx.home.as_str()),
             ("PWD", &ctx.cwd),
@@ -74,6 +83,8 @@ impl Env {
             ("UID", "1000"),
             ("BASH", "/bin/bash"),
             ("0", "bash"),
+            // What it holds can't be known, but how it starts.
+            ("PATH", PATH),
         ]
         .into_iter()
         .chain(ctx.env.iter().map(|(name, value)| (name.as_str(), value.as_str())))
@@ -81,16 +92,16 @@ impl Env {
             variables.insert(name.to_owned(), vec![Variable::text(Flow::known(value))]);
         }
         Self {
-            variables: Rc::new(variables),
-            references: Rc::default(),
+            variables,
+            references: Map::default(),
             cwd: Some(ctx.cwd.clone()),
             previous: None,
             pushed: Vec::new(),
             positionals: None,
-            functions: Rc::default(),
-            aliases: Rc::default(),
-            files: Rc::default(),
-            descriptors: Rc::default(),
+            functions: Map::default(),
+            aliases: Map::default(),
+            files: Map::default(),
+            descriptors: Map::default(),
         }
     }
 
@@ -103,7 +114,7 @@ impl Env {
 
     /// `declare -n NAME=OTHER`.
     pub(crate) fn refer(&mut self, name: &str, other: &str) {
-        Rc::make_mut(&mut self.references).insert(name.to_owned(), other.to_owned());
+        self.references.insert(name.to_owned(), other.to_owned());
     }
 
     /// The variable that a name stands for; a chain of them is followed once.
@@ -125,20 +136,22 @@ impl Env {
     /// Sets a variable; `maybe` keeps what it may hold otherwise.
     pub(crate) fn set(&mut self, name: &str, value: Variable, maybe: bool) {
         let name = self.referred(name).to_owned();
-        let values = Rc::make_mut(&mut self.variables).entry(name).or_default();
-        if !maybe {
-            values.clear();
-        }
-        if !values.contains(&value) {
-            if values.len() >= MOST_VALUES {
-                values.pop();
+        self.variables.change(name, |values| {
+            let values = values.get_or_insert_default();
+            if !maybe {
+                values.clear();
             }
-            values.push(value);
-        }
+            if !values.contains(&value) {
+                if values.len() >= MOST_VALUES {
+                    values.pop();
+                }
+                values.push(value);
+            }
+        });
     }
 
     pub(crate) fn unset(&mut self, name: &str) {
-        Rc::make_mut(&mut self.variables).remove(name);
+        self.variables.remove(name);
     }
 
     /// All that a variable may hold.
@@ -148,11 +161,10 @@ impl Env {
 
     /// Sets a variable to what [`Self::values`] gave.
     pub(crate) fn put_back(&mut self, name: &str, values: Option<Vec<Variable>>) {
-        let variables = Rc::make_mut(&mut self.variables);
         match values {
-            Some(values) => variables.insert(name.to_owned(), values),
-            None => variables.remove(name),
-        };
+            Some(values) => self.variables.insert(name.to_owned(), values),
+            None => self.variables.remove(name),
+        }
     }
 
     pub(crate) fn home(&self) -> Option<&str> {
@@ -160,6 +172,8 @@ impl Env {
     }
 
     pub(crate) fn enter(&mut self, directory: Option<String>) {
+        // No system has longer paths; making them longer and longer would take its time.
+        let directory = directory.filter(|it| it.len() <= MOST_PATH);
         self.previous = self.cwd.take();
         if let Some(directory) = &directory {
             self.set("PWD", Variable::text(Flow::known(directory.as_str())), false);
@@ -169,12 +183,20 @@ impl Env {
         self.cwd = directory;
     }
 
-    pub(crate) fn write(&mut self, path: &str, flow: &Flow, append: bool) {
-        let files = Rc::make_mut(&mut self.files);
-        if append {
-            files.entry(path.to_owned()).or_default().push(flow);
-        } else {
-            files.insert(path.to_owned(), flow.clone());
+    /// Remembers where the shell is, for `popd`.
+    pub(crate) fn push_directory(&mut self) {
+        if self.pushed.len() >= MOST_PUSHED {
+            // Where a later `popd` ends can't be known.
+            self.pushed.fill(None);
+            return;
         }
+        self.pushed.push(self.cwd.clone());
+    }
+
+    pub(crate) fn write(&mut self, path: &str, flow: &Flow, append: bool) {
+        self.files.change(path.to_owned(), |old| match old {
+            Some(old) if append => old.push(flow),
+            _ => *old = Some(flow.clone()),
+        });
     }
 }

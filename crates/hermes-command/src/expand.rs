@@ -287,6 +287,7 @@ impl Judge {
             }
             return;
         }
+        word.taint |= self.names_key(name);
         match env.get(name, self.choice) {
             Some((variable, more)) => {
                 self.has_choices |= more;

@@ -3,7 +3,7 @@
 use crate::env::Env;
 use crate::judge::Judge;
 use crate::path::resolve_text;
-use crate::report::{Category, Ctx, Finding};
+use crate::report::{Ctx, Finding};
 use crate::value::{plain, quoted};
 
 /// What is done to a file.
@@ -27,8 +27,7 @@ impl FileChange {
 }
 
 /// Why a person must agree to a change of the file at `path`, which is absolute; none for most
-/// files. A command with the same effect has the same rule, and what runs by itself later on is
-/// told of besides: hooks and settings of git, units of a user's services, programs of a session.
+/// files. A command with the same effect has the same rule.
 ///
 /// Nothing is looked up: a caller that follows links asks about each name on the way.
 #[must_use]
@@ -38,69 +37,10 @@ pub fn judge_file(path: &str, change: FileChange, ctx: &Ctx) -> Option<Finding> 
     let mut judge = Judge::new(ctx);
     judge.argv = vec![change.verb().to_owned(), path.to_owned()];
     let target = resolve_text(&literal, &Env::new(ctx));
-    if !judge.judge_path(&target, change == FileChange::Removed) {
-        let path = plain(&target.path);
-        let rest = target.below_home(&judge.homes.home).map(plain);
-        if change == FileChange::Written && runs_later(&path, rest.as_deref()) {
-            judge.find(
-                "runs_later",
-                Category::SystemConfigOverwrite,
-                false,
-                format!("Writes to {path}, which other programs run or obey by themselves."),
-            );
-        }
-    }
+    judge.judge_path(&target, change == FileChange::Removed);
     let mut finding = judge.into_findings().into_iter().next()?;
     finding.why = plain(&finding.why);
     Some(finding)
-}
-
-/// Whether other programs run a file without being told to, or find in it what to run.
-fn runs_later(path: &str, below_home: Option<&str>) -> bool {
-    is_of_git(path) || below_home.is_some_and(starts_with_session)
-}
-
-/// A hook or a settings file of a git repository or of one of its modules, or what says where the
-/// repository is. Some file systems don't tell upper from lower case.
-fn is_of_git(path: &str) -> bool {
-    let path = path.to_ascii_lowercase();
-    let mut parts = path.split('/').skip_while(|part| !part.ends_with(".git")).peekable();
-    let is_pointer = parts.next() == Some(".git") && parts.peek().is_none();
-    let mut found = is_pointer;
-    while let Some(part) = parts.next() {
-        let is_last = parts.peek().is_none();
-        found |= part == "hooks" && !is_last;
-        found |= is_last && matches!(part, "config" | "config.worktree");
-        // Names of branches may be anything.
-        if matches!(part, "refs" | "logs" | "objects") {
-            break;
-        }
-    }
-    found
-}
-
-/// What programs of a user's session read at their start, below the home.
-fn starts_with_session(rest: &str) -> bool {
-    const FILES: [&str; 8] = [
-        ".gitconfig",
-        ".config/git/config",
-        ".pam_environment",
-        ".xprofile",
-        ".xinitrc",
-        ".xsession",
-        ".xsessionrc",
-        ".crontab",
-    ];
-    const FOLDERS: [&str; 7] = [
-        ".config/systemd/user/",
-        ".local/share/systemd/user/",
-        ".config/autostart/",
-        ".config/environment.d/",
-        ".config/plasma-workspace/env/",
-        ".config/autostart-scripts/",
-        "Library/LaunchAgents/",
-    ];
-    FILES.contains(&rest) || FOLDERS.iter().any(|folder| rest.starts_with(folder))
 }
 
 #[cfg(test)]

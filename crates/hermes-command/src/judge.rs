@@ -8,6 +8,7 @@ use std::rc::Rc;
 use crate::env::{Env, Unit};
 use crate::path::Homes;
 use crate::report::{Category, Ctx, Finding, Report, SimpleCommand};
+use crate::service::Services;
 use crate::source::Source;
 use crate::syntax::{Script, parse};
 use crate::value::{Arg, Flow, Taint};
@@ -26,6 +27,8 @@ const MOST_PAYLOADS: usize = 256;
 const MOST_STEPS: usize = 60_000;
 /// Most text that is made of variables and substitutions, in bytes.
 const MOST_EXPANDED: usize = 2 * 1024 * 1024;
+/// Most text that programs are followed with that print what they read, in bytes.
+const MOST_PRINTED: usize = 16 * 1024 * 1024;
 /// Most findings and commands that are told of.
 const MOST_FINDINGS: usize = 128;
 const MOST_COMMANDS: usize = 4096;
@@ -52,6 +55,8 @@ pub(crate) struct Judge {
     steps: usize,
     /// How much text was made of variables and substitutions, in bytes.
     expanded: usize,
+    /// How much text programs were followed with that print what they read, in bytes.
+    printed: usize,
     /// Which of the values that a variable may have is taken.
     pub(crate) choice: usize,
     /// Whether there was a further one.
@@ -68,6 +73,8 @@ pub(crate) struct Judge {
     pub(crate) line: usize,
     /// How many texts within texts the current command stands in.
     pub(crate) nested: usize,
+    /// Services whose keys stand in the text.
+    pub(crate) services: Services,
     /// The current program and its arguments.
     pub(crate) argv: Vec<String>,
     /// The program of the current command as it is written, when it is a path.
@@ -135,6 +142,7 @@ impl Judge {
             payloads: 0,
             steps: 0,
             expanded: 0,
+            printed: 0,
             choice: 0,
             has_choices: false,
             sinks: Vec::new(),
@@ -143,6 +151,7 @@ impl Judge {
             span: 0..0,
             line: 0,
             nested: 0,
+            services: 0,
             argv: Vec::new(),
             argv_path: None,
             via: Via::Shell,
@@ -267,6 +276,16 @@ impl Judge {
     pub(crate) fn expands(&mut self, bytes: usize) -> bool {
         self.expanded += bytes;
         if self.expanded > MOST_EXPANDED {
+            self.too_complex();
+            return false;
+        }
+        true
+    }
+
+    /// Whether a program that reads so many bytes may still be followed.
+    pub(crate) fn prints(&mut self, bytes: usize) -> bool {
+        self.printed += bytes;
+        if self.printed > MOST_PRINTED {
             self.too_complex();
             return false;
         }

@@ -58,7 +58,8 @@ impl Judge {
             return of(&resolve_text(program, env).path);
         }
         // The folders that are searched are known if the text sets them.
-        let folders = env.text("PATH").unwrap_or_default().split(':').take(16);
+        let path = env.latest("PATH").and_then(|it| it.items.first());
+        let folders = path.map_or("", String::as_str).split(':').take(16);
         let mut places = folders.map(|it| resolve_text(&format!("{it}/{program}"), env).path);
         of(program).or_else(|| places.find_map(|it| of(&it)))
     }

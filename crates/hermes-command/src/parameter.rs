@@ -97,6 +97,7 @@ impl Judge {
             let list = env.positionals.as_ref()?;
             return list.get(number - 1).map(|item| vec![item.clone()]);
         }
+        word.taint |= self.names_key(name);
         let (variable, more) = env.get(name, self.choice)?;
         self.has_choices |= more;
         word.taint |= variable.taint;
@@ -192,7 +193,10 @@ impl Judge {
         if operator == ":" {
             self.expression_text(&inner.out, env);
         }
-        let Some(items) = items.filter(|_| !is_unknown) else { return word.unknown() };
+        let start = items.as_deref().filter(|_| is_unknown && operator == ":");
+        let start = start.and_then(|items| known_start(items, &inner.out));
+        let items = start.or(items.filter(|_| !is_unknown));
+        let Some(items) = items else { return word.unknown() };
         if operator == ":" && name == "@" {
             let from = inner.out.split(':').next().and_then(|it| it.trim().parse::<usize>().ok());
             return self.positionals(from.map_or(0, |it| it.saturating_sub(1)), env, style, word);
@@ -215,6 +219,15 @@ fn push_items(items: &[String], env: &Env, style: Style, word: &mut Word) {
         }
         push_text(item, env, style, word);
     }
+}
+
+/// What is known at the start of a value, if a part `FROM:LENGTH` of it lies in that.
+fn known_start(items: &[String], part: &str) -> Option<Vec<String>> {
+    let [item] = items else { return None };
+    let start = item.split(HOLE).next()?;
+    let (from, length) = part.split_once(':')?;
+    let end = from.trim().parse::<usize>().ok()?.checked_add(length.trim().parse().ok()?)?;
+    (start.is_ascii() && end <= start.len()).then(|| vec![start.to_owned()])
 }
 
 /// A text changed by an operator.

@@ -1,6 +1,7 @@
 //! Which paths matter, by their letters alone.
 
 use crate::env::Env;
+use crate::later::runs_later;
 use crate::names::{is_pattern, matches};
 use crate::value::{Arg, HOLE, plain};
 
@@ -86,6 +87,10 @@ pub(crate) enum Guarded {
     Credential,
     Startup,
     Project,
+    /// What was typed into shells.
+    History,
+    /// Other programs run it, or what it says, by themselves: only writing it counts.
+    Later,
 }
 
 pub(crate) fn resolve(arg: &Arg, env: &Env) -> Target {
@@ -421,7 +426,21 @@ impl Target {
                 return Some(Guarded::Credential);
             }
         }
-        is_environment_file(self.name()).then_some(Guarded::Project)
+        if is_environment_file(self.name()) {
+            return Some(Guarded::Project);
+        }
+        let below_home = self.below_home(&homes.home);
+        if below_home.is_some_and(|it| first_matches(it, &HISTORIES)) {
+            return Some(Guarded::History);
+        }
+        let is_later = match self.covers {
+            true => {
+                let below = below_home.map(|rest| format!("{rest}/*"));
+                runs_later(&format!("{}/*", self.path), below.as_deref())
+            }
+            false => runs_later(&self.path, below_home),
+        };
+        is_later.then_some(Guarded::Later)
     }
 
     /// Whether what it holds must not leave the machine.
@@ -470,9 +489,8 @@ impl Target {
         }
         self.below_home(&homes.home).is_some_and(|rest| {
             is_credential(rest)
+                || HISTORIES.contains(&rest)
                 || [
-                    ".bash_history",
-                    ".zsh_history",
                     ".password-store",
                     ".local/share/keyrings",
                     ".mozilla",
@@ -502,6 +520,9 @@ impl Homes {
         Self { home: home.to_owned(), agent: [hermes.trim_end_matches('/').to_owned(), below] }
     }
 }
+
+/// Files in which shells remember what was typed.
+const HISTORIES: [&str; 4] = [".bash_history", ".zsh_history", ".sh_history", ".ash_history"];
 
 /// A home has at least two parts: `/` as a home would make everything one.
 fn home_counts(home: &str) -> bool {

@@ -85,6 +85,10 @@ fn decodes(name: &str, args: &[Arg]) -> bool {
         | "unzstd" | "lz4cat" | "unlzma" | "lzcat" | "uncompress" | "uudecode" | "rev" | "tr"
         | "rot13" | "caesar" | "hex2bin" | "unhex" | "ascii85" | "qprint" | "mimencode"
         | "funzip" | "zlib-flate" => true,
+        // The texts of a document, without the quotes around them.
+        "jq" | "yq" | "gojq" | "jaq" | "xq" => {
+            bundle('r') || bundle('j') || args.iter().any(|it| it.starts_with("--raw-output"))
+        }
         "gpg" | "gpg2" | "age" => bundle('d') || args.iter().any(|it| it.starts_with("--decrypt")),
         "unzip" | "7z" | "7za" => bundle('p') || has(&["-so"]),
         "tar" | "bsdtar" => bundle('O') || has(&["--to-stdout"]),
@@ -206,7 +210,9 @@ impl Judge {
         {
             return Flow::known(format!("{cwd}\n"));
         }
-        let mut out = evaluate(name, args, &input).unwrap_or_else(Flow::unknown);
+        let is_followed = self.prints(input.text.len());
+        let out = is_followed.then(|| evaluate(name, args, &input)).flatten();
+        let mut out = out.unwrap_or_else(Flow::unknown);
         out.taint |= taint;
         out.program = program.filter(|_| keeps_bytes(name));
         if out.text.len() > MOST {
@@ -260,7 +266,7 @@ fn keeps_bytes(name: &str) -> bool {
 }
 
 /// Names of variables that hold secrets.
-fn is_secret_name(name: &str) -> bool {
+pub(crate) fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     ["KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL"].iter().any(|it| name.contains(it))
 }

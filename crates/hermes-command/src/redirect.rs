@@ -118,7 +118,7 @@ impl Judge {
                 _ => self.file(&target, env),
             };
             let number = redirect.descriptor.unwrap_or(0);
-            Rc::make_mut(&mut env.descriptors).insert(number, flow);
+            env.descriptors.insert(number, flow);
         }
     }
 

@@ -12,14 +12,14 @@ mod git;
 mod hooks;
 mod machine;
 mod network;
+mod paths;
 mod process;
+mod replace;
 mod services;
 pub(crate) mod windows;
 mod writers;
 
 pub(crate) use git::without_options as git_without_options;
-
-use std::rc::Rc;
 
 use crate::Category;
 use crate::env::Env;
@@ -85,7 +85,6 @@ impl Judge {
             | "patch"
             | "xxd"
             | "base64"
-            | "gzip"
             | "sort"
             | "openssl"
             | "sysctl"
@@ -107,6 +106,9 @@ impl Judge {
             | "pax" => {
                 self.write_programs(name, args, env, io);
             }
+            "gzip" | "bzip2" | "xz" | "zstd" | "lzma" | "lzip" | "pigz" | "pbzip2" | "compress"
+            | "gunzip" | "bunzip2" | "unxz" | "uncompress" => self.pack(args, env),
+            "rename" | "prename" | "file-rename" | "perl-rename" => self.rename(args, env),
             "sed" | "gsed" | "ed" | "red" | "ex" | "vi" | "vim" | "nvim" | "view" | "vimdiff"
             | "emacs" | "jq" | "yq" | "dos2unix" | "unix2dos" | "sd" | "crudini" | "less"
             | "more" | "nano" | "augtool" => {
@@ -179,7 +181,7 @@ impl Judge {
         let path = crate::path::resolve_text(&program, env).path;
         let Some(flow) = env.files.get(&path).cloned() else { return };
         let mut inner = env.clone();
-        Rc::make_mut(&mut inner.files).remove(&path);
+        inner.files.remove(&path);
         let taint = (flow.taint & Taint::FETCHED) | (flow.taint & Taint::DECODED);
         self.run_text(&Flow { taint, ..flow }, &mut inner, io.stdin.clone());
     }

@@ -132,7 +132,7 @@ impl Judge {
                             inner.stdin = Flow::unknown();
                             self.define(unit, &name, steps, (at, end), base, env);
                             if let Some(saved) = &mut inner.saved {
-                                saved.functions = Rc::clone(&env.functions);
+                                saved.functions = env.functions.clone();
                             }
                             env.positionals = None;
                         }
@@ -196,7 +196,7 @@ impl Judge {
                     {
                         let mut flow = frame.out;
                         if let Some(saved) = frame.saved {
-                            let files = Rc::clone(&env.files);
+                            let files = env.files.clone();
                             *env = saved;
                             env.files = files;
                         }
@@ -274,7 +274,7 @@ impl Judge {
             .get(base + open)
             .is_some_and(|it| std::ptr::eq(it, steps.get(open).unwrap_or(it)));
         if is_whole {
-            let functions = Rc::make_mut(&mut env.functions);
+            let functions = &mut env.functions;
             functions.insert(
                 name.to_owned(),
                 (Rc::clone(unit), base + open + 1..base + end.max(open + 1)),

@@ -133,8 +133,7 @@ impl Judge {
                 for arg in args {
                     if let Some((name, text)) = arg.text().split_once('=') {
                         let line = self.line;
-                        Rc::make_mut(&mut env.aliases)
-                            .insert(name.to_owned(), (text.to_owned(), line));
+                        env.aliases.insert(name.to_owned(), (text.to_owned(), line));
                     }
                 }
                 Inner::Done(Flow::unknown())
@@ -148,8 +147,11 @@ impl Judge {
             }
             "unset" => {
                 for arg in args {
+                    if arg.is("HISTFILE") {
+                        self.history_cleared();
+                    }
                     env.unset(&arg.marked);
-                    Rc::make_mut(&mut env.functions).remove(&arg.marked);
+                    env.functions.remove(&arg.marked);
                 }
                 Inner::Done(Flow::known(""))
             }
@@ -279,7 +281,7 @@ impl Judge {
             return;
         }
         if name == "pushd" {
-            env.pushed.push(env.cwd.clone());
+            env.push_directory();
         }
         let target = match operands.first() {
             None => env.home().map(str::to_owned),
@@ -351,6 +353,9 @@ impl Judge {
         if args.is_empty() {
             self.env_dump = true;
             return Flow::tainted(Taint::ENVIRONMENT);
+        }
+        if matches!(args, [switch, option, ..] if switch.is("+o") && option.is("history")) {
+            self.history_cleared();
         }
         let at =
             args.iter().position(|it| it.is("--")).map(|it| it + 1).or_else(|| {

@@ -72,6 +72,9 @@ impl Taint {
     /// What a person types.
     pub(crate) const TERMINAL: Self = Self(512);
 
+    /// The key of a service, by the name of a variable.
+    pub(crate) const KEY: Self = Self(1024);
+
     pub(crate) const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }

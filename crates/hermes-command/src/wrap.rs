@@ -70,7 +70,7 @@ impl Judge {
                 && *line < self.line
             {
                 let text = format!("{text} {}", quote(&args));
-                Rc::make_mut(&mut env.aliases).remove(&filled);
+                env.aliases.remove(&filled);
                 return self.payload(&text, env, io.stdin);
             }
             if let Some((unit, range)) = env.functions.get(&filled).cloned() {
@@ -103,6 +103,9 @@ impl Judge {
 
     /// The name of a program; None if it can't be known and was judged by its arguments.
     fn program(&mut self, first: &Arg, filled: &str) -> Option<String> {
+        if is_own_program(filled) {
+            return Some("bash".to_owned());
+        }
         let base = filled.rsplit(['/', '\\']).next().unwrap_or_default();
         if is_pattern(&first.marked)
             && first.marked.len() > 1
@@ -191,8 +194,8 @@ impl Judge {
         }
         let saved = env.positionals.take();
         // A function that calls itself is followed once.
-        let functions = Rc::clone(&env.functions);
-        Rc::make_mut(&mut env.functions).remove(name);
+        let functions = env.functions.clone();
+        env.functions.remove(name);
         env.positionals = Some(Rc::new(args.iter().map(|it| it.marked.clone()).collect()));
         let span = self.span.clone();
         self.nested += 1;
@@ -231,6 +234,10 @@ impl Judge {
             {
                 self.preloaded(name);
             }
+            "HISTFILE" if matches!(value.marked.as_str(), "" | "/dev/null") => {
+                self.history_cleared();
+            }
+            "HISTSIZE" | "HISTFILESIZE" if value.is("0") => self.history_cleared(),
             "ENV"
                 if is_shell
                     || value.marked.starts_with(['/', '.'])
@@ -427,6 +434,15 @@ impl Judge {
         }
         Inner::Argv(rest.to_vec())
     }
+}
+
+/// `/proc/self/exe` and its like: the shell itself. The number of a process may be what isn't known.
+fn is_own_program(path: &str) -> bool {
+    let process = path.strip_prefix("/proc/").and_then(|it| it.strip_suffix("exe"));
+    process.is_some_and(|it| {
+        let it = it.trim_end_matches('/');
+        matches!(it, "self" | "thread-self") || it.bytes().all(|it| it.is_ascii_digit())
+    })
 }
 
 /// Words as one text.

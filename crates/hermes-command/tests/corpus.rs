@@ -28,10 +28,12 @@ pub(crate) fn cases() -> Vec<Case> {
         ("delete", include_str!("corpus/delete.jsonl")),
         ("disguise", include_str!("corpus/disguise.jsonl")),
         ("escape", include_str!("corpus/escape.jsonl")),
+        ("later", include_str!("corpus/later.jsonl")),
         ("more", include_str!("corpus/more.jsonl")),
         ("ordinary", include_str!("corpus/ordinary.jsonl")),
         ("other", include_str!("corpus/other.jsonl")),
         ("program", include_str!("corpus/program.jsonl")),
+        ("spread", include_str!("corpus/spread.jsonl")),
         ("system", include_str!("corpus/system.jsonl")),
     ];
     let lines = files.into_iter().flat_map(|(file, text)| {

@@ -32,7 +32,7 @@ use crate::reaper;
 const SHARED: &str = "default";
 
 /// How long the end of one environment may take when the program ends.
-const CLOSING: Duration = Duration::from_secs(15);
+pub(crate) const CLOSING: Duration = Duration::from_secs(15);
 
 /// An environment, or the place for one that is being made.
 pub(crate) type Slot = tokio::sync::Mutex<Option<Arc<Entry>>>;
@@ -219,11 +219,17 @@ impl Environments {
         let slot = Arc::clone(self.lock_slots().entry(key.clone()).or_default());
         // Calls at the same time wait here for the first of them.
         let mut entry = slot.lock().await;
-        if let Some(entry) = &*entry {
-            return Ok(Lease::of(Arc::clone(entry), key));
+        let config = self.config_of(ids).map_err(|error| StartFailure::new(error.to_string()))?;
+        match entry.take_if(|it| !it.is_by(&config)) {
+            Some(former) => reaper::give_up(former),
+            None => {
+                if let Some(entry) = &*entry {
+                    return Ok(Lease::of(Arc::clone(entry), key));
+                }
+            }
         }
-        let made = self.make(ids, &key).await?;
-        let made = Entry::new(made, self.setup.settings.home());
+        let made = self.make(ids, &key, &config).await?;
+        let made = Entry::new(made, &config, self.setup.settings.home());
         let made = entry.insert(Arc::new(made));
         Ok(Lease::of(Arc::clone(made), key))
     }
@@ -272,24 +278,28 @@ impl Environments {
         SESSION_VARIABLES.iter().filter_map(|name| own(name)).collect()
     }
 
-    async fn make(&self, ids: &CallIds, key: &str) -> Result<Session, StartFailure> {
+    async fn make(
+        &self,
+        ids: &CallIds,
+        key: &str,
+        config: &TerminalConfig,
+    ) -> Result<Session, StartFailure> {
         let settings = self.settings_of(ids);
-        let config = self.config_of(ids).map_err(|error| StartFailure::new(error.to_string()))?;
-        let initial = self.initial(&config);
+        let initial = self.initial(config);
         let passed =
             self.passthrough.names(&ids.session).into_iter().filter_map(|name| {
                 settings.env(&name).map(str::to_owned).map(|value| (name, value))
             });
         // What sessions share has the files of all of them.
         let session = (key != SHARED).then(|| ids.session.to_string());
-        let sources = carried::sources(&settings, &config, &self.declared, session.as_deref());
+        let sources = carried::sources(&settings, config, &self.declared, session.as_deref());
         let request = Request {
             passed: passed.collect(),
             sources,
-            env: self.variables(&config),
+            env: self.variables(config),
             key: key.to_owned(),
             temp_dir: self.temp_dir(),
-            config,
+            config: config.clone(),
             settings,
         };
         if matches!(request.config.backend, Backend::Local(_)) {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use hermes_exec::session::Session;
+use hermes_exec_policy::config::{Backend, TerminalConfig};
 use std::sync::{Mutex, PoisonError};
 
 #[cfg(unix)]
@@ -14,6 +15,8 @@ use crate::owner::Owner;
 /// An environment with its session, for as long as somebody keeps it.
 pub(crate) struct Entry {
     pub(crate) session: Arc<Session>,
+    /// What it was made by, and the folder of this machine that is in it.
+    made_by: (Backend, Option<String>),
     /// How many leases there are.
     leases: AtomicUsize,
     /// When the last one ended.
@@ -25,7 +28,7 @@ pub(crate) struct Entry {
 
 impl Entry {
     /// With the home of the program, which says whose the session's files are.
-    pub(crate) fn new(session: Session, home: &Path) -> Self {
+    pub(crate) fn new(session: Session, config: &TerminalConfig, home: &Path) -> Self {
         #[cfg(not(unix))]
         let _ = home;
         Self {
@@ -35,9 +38,17 @@ impl Entry {
                 .then(|| Owner::of(Path::new(session.folder()), home).ok())
                 .flatten(),
             session: Arc::new(session),
+            made_by: (config.backend.clone(), config.host_cwd.clone()),
             leases: AtomicUsize::new(0),
             used: Mutex::new(Instant::now()),
         }
+    }
+
+    /// Whether it is what a task is to have now. Commands are judged by the settings of the moment:
+    /// what is harmless in a container must not run on this machine since that was there before.
+    pub(crate) fn is_by(&self, config: &TerminalConfig) -> bool {
+        let (backend, host_cwd) = &self.made_by;
+        *backend == config.backend && *host_cwd == config.host_cwd
     }
 
     /// When it was used last; none while it is.

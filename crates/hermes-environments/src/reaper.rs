@@ -6,7 +6,8 @@ use std::time::Duration;
 use hermes_exec::environment::Close;
 use hermes_task::Tracked;
 
-use crate::environments::{Environments, Slot};
+use crate::environments::{CLOSING, Environments, Slot};
+use crate::lease::Entry;
 use crate::sync;
 
 /// How often it is looked for idle environments.
@@ -43,11 +44,21 @@ impl Environments {
     }
 }
 
+/// Closes an environment that has been replaced, beside the work.
+pub(crate) fn give_up(entry: Arc<Entry>) {
+    drop(hermes_task::spawn(close_entry(entry, Close::AsConfigured, CLOSING)));
+}
+
 /// Closes an environment within a time: an end that hangs must not hold up the program's. One whose
 /// files come back before has time for that besides.
 pub(crate) async fn close(slot: Arc<Slot>, how: Close, limit: Duration) {
     let entry = slot.lock().await.take();
-    let Some(entry) = entry else { return };
+    if let Some(entry) = entry {
+        close_entry(entry, how, limit).await;
+    }
+}
+
+async fn close_entry(entry: Arc<Entry>, how: Close, limit: Duration) {
     let environment = entry.session.environment();
     let limit = match environment.kind() {
         "ssh" | "modal" | "daytona" => limit + sync::BACK,

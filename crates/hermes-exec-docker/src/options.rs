@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use hermes_exec_container::Mount;
+use hermes_exec_policy::isolation::Container;
 
 /// What a container is to be like, and whose it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,29 +81,15 @@ impl Options {
     /// nobody may take it for isolated.
     #[must_use]
     pub fn has_host_access(&self) -> bool {
-        self.host_cwd.is_some()
-            || self.volumes.iter().any(|volume| crate::values::is_host_volume(volume))
-            || self.extra_args.iter().any(|argument| opens(argument))
+        let container = Container {
+            image: &self.image,
+            has_host_cwd: self.host_cwd.is_some(),
+            volumes: &self.volumes,
+            extra_args: &self.extra_args,
+        };
+        let forwarded = self.forward.iter().map(|(name, _)| name);
+        container.has_host_access(self.env.keys().chain(forwarded).map(String::as_str))
     }
-}
-
-/// Whether an argument of `docker run` may make a way out of the container.
-fn opens(argument: &str) -> bool {
-    const LONG: [&str; 11] = [
-        "--cap-add",
-        "--cgroupns",
-        "--device",
-        "--ipc",
-        "--mount",
-        "--pid",
-        "--privileged",
-        "--security-opt",
-        "--userns",
-        "--volume",
-        "--volumes-from",
-    ];
-    let name = argument.split('=').next().unwrap_or_default();
-    LONG.contains(&name) || (argument.starts_with("-v") && !argument.starts_with("--"))
 }
 
 #[cfg(test)]
@@ -125,8 +112,8 @@ mod tests {
         assert!(!access(&["v:/data"], &["--gpus", "all"], None));
         assert!(access(&["v:/data", "~/x:/y"], &[], None));
         assert!(access(&[], &[], Some("/p".into())));
-        for argument in ["-v", "-v/:/host", "--privileged", "--mount=type=bind,src=/,dst=/h"] {
-            assert!(access(&[], &[argument], None), "{argument}");
-        }
+        assert!(access(&[], &["--privileged"], None));
+        let forward = vec![("DOCKER_HOST".to_owned(), "tcp://h".to_owned())];
+        assert!(Options { forward, ..Options::default() }.has_host_access());
     }
 }

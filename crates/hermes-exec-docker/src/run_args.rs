@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use hermes_exec_container::{Mount, path_segment};
+use hermes_exec_policy::isolation::volume_parts;
 
 use crate::options::Options;
-use crate::values::{label, volume_parts};
+use crate::values::label;
 
 /// Labels that tell ours from others'.
 pub(crate) const OURS: &str = "hermes-agent=1";

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hermes_exec_policy::isolation::volume_parts;
 use serde_json::{Map, Value};
 
 /// The longest label that engines and their tools take everywhere.
@@ -60,36 +61,6 @@ pub fn extra_args(arguments: &[Value]) -> Vec<String> {
     texts.filter(|text| !text.is_empty()).map(str::to_owned).collect()
 }
 
-/// Whether the source of a volume is a path of this machine, not the name of a volume.
-#[must_use]
-pub fn is_host_volume(volume: &str) -> bool {
-    let volume = volume.trim();
-    let source = volume_parts(volume).map_or(volume, |(source, _)| source);
-    source.starts_with(['/', '~'])
-        || matches!(source, "." | "..")
-        || ["./", "../", ".\\", "..\\"].iter().any(|prefix| source.starts_with(prefix))
-        || has_drive(source)
-}
-
-/// The source and the target of a volume.
-pub(crate) fn volume_parts(volume: &str) -> Option<(&str, &str)> {
-    // The colon of a drive letter separates nothing. But a volume may have a name of one letter:
-    // it is a drive only if a target comes later.
-    let target = volume.get(2..).and_then(|rest| rest.split_once(':')).map(|(_, target)| target);
-    let is_drive = has_drive(volume)
-        && target.is_some_and(|target| target.starts_with('/') || has_drive(target));
-    let skip = if is_drive { 2 } else { 0 };
-    let at = skip + volume.get(skip..)?.find(':')?;
-    let source = volume.get(..at)?;
-    let rest = volume.get(at + 1..)?;
-    let target = rest.split(':').next()?;
-    (!source.trim().is_empty() && !target.trim().is_empty()).then_some((source, target))
-}
-
-fn has_drive(path: &str) -> bool {
-    matches!(path.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic())
-}
-
 fn is_identifier(name: &str) -> bool {
     !name.starts_with(|c: char| c.is_ascii_digit())
         && !name.is_empty()
@@ -119,31 +90,6 @@ mod tests {
     fn names() {
         let names = json!(["A", "A", " B ", "1C", "", 3, "D-E", "Ü", "_x", "a b", null]);
         assert_eq!(forward_names(names.as_array().unwrap()), ["A", "B", "_x"]);
-    }
-
-    #[test]
-    fn volumes_are_taken_apart() {
-        for (volume, parts, host) in [
-            ("/a:/b", Some(("/a", "/b")), true),
-            ("named:/data:ro", Some(("named", "/data")), false),
-            ("C:\\x:/y", Some(("C:\\x", "/y")), true),
-            ("d:/x:/y:ro", Some(("d:/x", "/y")), true),
-            ("~/x:/y", Some(("~/x", "/y")), true),
-            ("./x:/y", Some(("./x", "/y")), true),
-            ("../x:/y", Some(("../x", "/y")), true),
-            ("..x:/y", Some(("..x", "/y")), false),
-            (".:/y", Some((".", "/y")), true),
-            ("nocolon", None, false),
-            (":/y", None, false),
-            ("x:", None, false),
-            ("", None, false),
-            ("C:\\x", Some(("C", "\\x")), false),
-            ("v:/data", Some(("v", "/data")), false),
-            ("v:/data:ro", Some(("v", "/data")), false),
-            ("ü:/y", Some(("ü", "/y")), false),
-        ] {
-            assert_eq!((volume_parts(volume), is_host_volume(volume)), (parts, host), "{volume}");
-        }
     }
 
     #[test]

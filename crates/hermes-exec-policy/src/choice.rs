@@ -126,6 +126,7 @@ impl SingularityImage {
     /// The image by its configured name.
     #[must_use]
     pub fn of(image: &str) -> Self {
+        let image = image.trim();
         match image.strip_prefix("docker://") {
             Some(_) => Self::Build { file: sif_name(image), source: image.to_owned() },
             None => Self::AsIs(image.to_owned()),
@@ -136,7 +137,8 @@ impl SingularityImage {
 /// The file name of a built image.
 #[must_use]
 pub fn sif_name(image: &str) -> String {
-    let name = image.strip_prefix("docker://").unwrap_or(image);
+    let name = image.trim();
+    let name = name.strip_prefix("docker://").unwrap_or(name);
     format!("{}.sif", name.replace(['/', ':', '\\', '\0'], "-"))
 }
 
@@ -179,6 +181,8 @@ mod tests {
     fn names_of_files() {
         assert_eq!(ssh_socket_name("me", "host.example", 22), "1f4c92563970606d.sock");
         assert_eq!(sif_name("docker://a/b:c"), "a-b-c.sif");
+        assert_eq!(sif_name(" docker://python "), "python.sif");
+        assert_eq!(sif_name("docker://h:5000/../x"), "h-5000-..-x.sif");
         assert_eq!(sif_name("docker://../../x"), "..-..-x.sif");
         assert_eq!(SingularityImage::of("/x/y.sif"), SingularityImage::AsIs("/x/y.sif".into()));
         let built = SingularityImage::of("docker://a:1");

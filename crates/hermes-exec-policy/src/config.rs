@@ -3,7 +3,6 @@
 mod backend;
 pub mod cwd;
 mod error;
-mod host;
 mod init_files;
 mod reader;
 mod sandbox;
@@ -19,12 +18,12 @@ pub use backend::{
     SshConfig,
 };
 pub use error::TerminalConfigError;
-pub use host::volume_is_host_folder;
 pub use init_files::InitFiles;
 use reader::Reader;
 pub use sandbox::{SandboxConfig, SandboxMode};
 
 use crate::child_env::HomeMode;
+use crate::isolation::Container;
 
 /// How long a command may take when nothing is said, in seconds.
 const TIMEOUT: u64 = 180;
@@ -138,7 +137,14 @@ impl TerminalConfig {
     pub fn has_host_access(&self) -> bool {
         match &self.backend {
             Backend::Docker(docker) => {
-                self.host_cwd.is_some() || docker.volumes.iter().any(|it| volume_is_host_folder(it))
+                let container = Container {
+                    image: &docker.container.image,
+                    has_host_cwd: self.host_cwd.is_some(),
+                    volumes: &docker.volumes,
+                    extra_args: &docker.extra_args,
+                };
+                let named = docker.forward_env.iter().chain(&self.env_passthrough);
+                container.has_host_access(docker.env.keys().chain(named).map(String::as_str))
             }
             Backend::Local(_) | Backend::Unknown(_) => true,
             Backend::Ssh(_) | Backend::Singularity(_) | Backend::Modal(_) | Backend::Daytona(_) => {

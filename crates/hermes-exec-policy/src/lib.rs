@@ -5,3 +5,4 @@ pub mod choice;
 pub mod config;
 mod digest;
 pub mod files;
+pub mod isolation;

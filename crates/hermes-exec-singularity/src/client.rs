@@ -119,11 +119,30 @@ impl Client {
     }
 }
 
+/// What the client may be told by variables of its own. Others mount folders of this machine into
+/// instances, or give them rights.
+const OWN: [&str; 12] = [
+    "AUTHFILE",
+    "CACHEDIR",
+    "CONFIGDIR",
+    "DEBUG",
+    "DISABLE_CACHE",
+    "DOCKER_PASSWORD",
+    "DOCKER_USERNAME",
+    "LIBRARY",
+    "MESSAGELEVEL",
+    "NOHTTPS",
+    "PULLDIR",
+    "TMPDIR",
+];
+
 /// Whether a variable means something to the client. Those that it would hand on don't come along.
 fn is_clients(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
+    let own = ["APPTAINER_", "SINGULARITY_"].iter().find_map(|prefix| name.strip_prefix(prefix));
     matches!(name, "PATH" | "HOME" | "USER" | "LOGNAME" | "LANG" | "LC_ALL" | "TERM" | "TMPDIR")
-        || ["APPTAINER_", "SINGULARITY_", "XDG_"].iter().any(|prefix| name.starts_with(prefix))
+        || name.starts_with("XDG_")
+        || own.is_some_and(|own| OWN.contains(&own))
         || ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY"].contains(&upper.as_str())
 }
 
@@ -137,6 +156,10 @@ mod tests {
             ("PATH", true),
             ("APPTAINER_CACHEDIR", true),
             ("https_proxy", true),
+            ("SINGULARITY_DOCKER_PASSWORD", true),
+            ("APPTAINER_BIND", false),
+            ("SINGULARITY_BINDPATH", false),
+            ("APPTAINER_ADD_CAPS", false),
             ("APPTAINERENV_X", false),
             ("OPENAI_API_KEY", false),
             ("LD_PRELOAD", false),

@@ -12,7 +12,6 @@ mod scratch;
 pub use client::is_available;
 pub use environment::{SingularityEnvironment, open};
 pub use hermes_exec_container::Mount;
-pub use image::sif_name;
 pub use instance::start_args;
 pub use options::Options;
 pub use overlays::Overlays;

@@ -345,3 +345,80 @@ async fn what_a_command_proves_is_told() {
     assert_eq!(result["verification_evidence"], expected, "{result}");
     assert!(world.run("sh ./test.sh | cat").await.get("verification_evidence").is_none());
 }
+
+#[tokio::test]
+async fn a_container_with_a_way_to_the_host_is_asked_about() {
+    let docker = |key: &str, value: Value| {
+        let mut terminal = json!({"backend": "docker"});
+        terminal[key] = value;
+        World::with(json!({"terminal": terminal}), &[])
+    };
+    let ways = [
+        json!(["-v", "/:/host"]),
+        json!(["-v/:/host"]),
+        json!(["--volume=/:/host"]),
+        json!(["--mount", "type=bind,src=/,dst=/host"]),
+        json!(["--mount=type=bind,src=/,dst=/host"]),
+        json!(["--privileged"]),
+        json!(["--cap-add", "SYS_ADMIN"]),
+        json!(["--device=/dev/sda"]),
+        json!(["--pid=host"]),
+        json!(["--network=host"]),
+        json!(["--net", "host"]),
+        json!(["--ipc=host"]),
+        json!(["--volumes-from", "other"]),
+        json!(["-v", "/var/run/docker.sock:/var/run/docker.sock"]),
+        json!(["--security-opt", "seccomp=unconfined"]),
+        json!(["--userns=host"]),
+        json!("--privileged"),
+    ];
+    let mut worlds: Vec<World> =
+        ways.into_iter().map(|way| docker("docker_extra_args", way)).collect();
+    worlds.push(docker("docker_volumes", json!(["/srv:/srv"])));
+    worlds.push(docker("docker_image", json!("--privileged")));
+    worlds.push(docker("docker_env", json!({"DOCKER_HOST": "tcp://172.17.0.1:2375"})));
+    worlds.push(docker("docker_forward_env", json!(["DOCKER_HOST"])));
+    let settings = json!({"terminal": {"docker_extra_args": ["--privileged"]}});
+    let by_task = World::with(settings, &[]);
+    let own = Overrides { env_type: Some("docker".to_owned()), ..Overrides::default() };
+    by_task.terminals.environments().register("one", own);
+    worlds.push(by_task);
+    for world in worlds {
+        let settings = world.context.settings().get("terminal").cloned();
+        let refused = async |command: &str| {
+            let error = world.call("terminal", json!({"command": command})).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Denied, "{settings:?} {command}");
+            error.message().to_owned()
+        };
+        // What has no way back isn't even asked about.
+        assert!(refused("rm -rf /").await.contains("never run"), "{settings:?}");
+        assert!(refused("rm -rf ./x").await.contains("consent"), "{settings:?}");
+    }
+    for (key, value) in [
+        ("docker_extra_args", json!(["--gpus", "all", "-v", "data:/data", "--network=none"])),
+        ("docker_volumes", json!(["data:/data"])),
+        ("docker_env", json!({"A": "b"})),
+    ] {
+        let error = docker(key, value).call("terminal", json!({"command": "rm -rf /"})).await;
+        // Allowed; but this program has no containers.
+        assert!(error.unwrap_err().message().contains("compiled in"), "{key}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_container_may_do_is_not_done_here_instead() {
+    let world = World::with(json!({}), &[]);
+    world.run("true").await;
+    let own = Overrides { env_type: Some("docker".to_owned()), ..Overrides::default() };
+    let environments = world.terminals.environments();
+    environments.register("default", own);
+    // Whoever gets the shell of before would lose a folder of this machine.
+    let folder = world.dir.path().join("precious");
+    std::fs::create_dir(&folder).unwrap();
+    let command = format!("rm -rf {}", folder.display());
+    let error = world.call("terminal", json!({"command": command})).await.unwrap_err();
+    assert!(error.message().contains("compiled in"), "{}", error.message());
+    assert!(folder.exists());
+    environments.unregister("default");
+    assert_eq!(world.output("echo again").await, "again");
+}

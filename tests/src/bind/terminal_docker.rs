@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use hermes_exec_docker::{Facts, Options, is_orphan, own_folders, reuse_pick, run_args, values};
+use hermes_exec_policy::isolation::is_host_folder;
 use serde_json::{Map, Value, json};
 
 use super::{Binding, list, text};
@@ -127,7 +128,7 @@ pub(crate) fn docker_forward_env(input: &Value) -> Result<Value, String> {
 }
 
 pub(crate) fn docker_volume_is_host(input: &Value) -> Result<Value, String> {
-    Ok(json!({"host": values::is_host_volume(text(input, "volume")?)}))
+    Ok(json!({"host": is_host_folder(text(input, "volume")?)}))
 }
 
 pub(crate) fn docker_reuse_pick(input: &Value) -> Result<Value, String> {

@@ -106,6 +106,10 @@ impl Judge {
             }
             return;
         }
+        // Of the languages that have no better name here, a line that starts so is read as a line.
+        if scan.language == Language::Other && name == "spawn" {
+            return;
+        }
         if is_run(scan.language, name, last, scan.bare) {
             self.spawned(scan, call, env);
             return;

@@ -13,8 +13,9 @@ impl Judge {
     pub(super) fn other_languages(&mut self, language: Language, program: &str, env: &Env) {
         if language == Language::Other {
             for line in program.split(['\n', ';', '{', '}', '[', ']']).map(str::trim).take(256) {
+                let typed = line.strip_prefix("send ").map(typed);
                 let words = line.strip_prefix("exec ").or_else(|| line.strip_prefix("spawn "));
-                if let Some(words) = words {
+                if let Some(words) = words.or(typed.as_deref()) {
                     let mut inner = env.clone();
                     self.payload(words, &mut inner, Flow::unknown());
                 }
@@ -214,4 +215,11 @@ impl Judge {
             self.exfiltration();
         }
     }
+}
+
+/// What `send "ls\r"` types into the program that was started, most often a shell.
+fn typed(words: &str) -> String {
+    let text = words.trim().trim_start_matches("-- ").trim_matches('"');
+    let text = crate::escapes::unescape(text, crate::escapes::Escapes::Ansi);
+    text.replace('\r', "\n")
 }

@@ -4,7 +4,7 @@ use crate::Category;
 use crate::env::Env;
 use crate::judge::Judge;
 use crate::options::{Options, Spec};
-use crate::path::{Loss, resolve};
+use crate::path::{Guarded, Loss, resolve};
 use crate::value::Arg;
 
 impl Judge {
@@ -111,12 +111,7 @@ impl Judge {
                 self.protection();
             }
             "history" if args.iter().any(|it| it.is_option() && it.marked.contains('c')) => {
-                self.find(
-                    "history_cleared",
-                    Category::Other,
-                    false,
-                    "Removes the record of what was run.",
-                );
+                self.history_cleared();
             }
             "usermod" | "useradd" | "userdel" | "groupdel" | "groupmod" | "adduser" | "deluser"
             | "chpasswd" | "newusers" | "gpasswd" | "chsh" | "passwd" => {
@@ -144,6 +139,12 @@ impl Judge {
             }
             _ => {}
         }
+    }
+
+    /// What was run leaves no trace.
+    pub(crate) fn history_cleared(&mut self) {
+        let why = "Removes the record of what was run, or keeps it from being made.";
+        self.find("history_cleared", Category::Other, false, why);
     }
 
     fn firewall(&mut self) {
@@ -177,11 +178,23 @@ impl Judge {
             operands = rest;
             self.mode(mode);
         }
+        let mode = match modes.first() {
+            Some(mode) => mode.text(),
+            None => options.operands.first().map(Arg::text).unwrap_or_default(),
+        };
+        if !is_recursive && takes_use(&mode) {
+            let targets: Vec<_> = operands.iter().map(|it| resolve(it, env)).collect();
+            let own = env.home();
+            let is_system = targets.iter().any(|it| {
+                it.guarded(&self.homes) == Some(Guarded::System)
+                    || it.loss(env, &self.homes) == Loss::All && own != Some(it.path.as_str())
+            });
+            if is_system {
+                let why = "Takes the rights to use a part of the system away.";
+                self.find("permissions_of_system", Category::Permission, false, why);
+            }
+        }
         if is_recursive {
-            let mode = match modes.first() {
-                Some(mode) => mode.text(),
-                None => options.operands.first().map(Arg::text).unwrap_or_default(),
-            };
             self.rights_of_tree(&mode, operands, env);
             self.owned_root(
                 operands,
@@ -242,7 +255,7 @@ impl Judge {
         let options = Options::parse(args, Spec::new("", &["reference", "from"]));
         let is_recursive = options.has("R") || options.long("recursive", 3);
         if !is_recursive {
-            return;
+            return self.owner_of_file(name, &options, env);
         }
         let mut operands = options.operands.as_slice();
         if options.value("", "reference").is_none()
@@ -293,6 +306,29 @@ impl Judge {
         );
     }
 
+    /// A file of the system, or a folder with much in it, that somebody else gets.
+    fn owner_of_file(&mut self, name: &str, options: &Options, env: &Env) {
+        let Some((owner, targets)) = options.operands.split_first() else { return };
+        let text = owner.text();
+        let user = text.split([':', '.']).next().unwrap_or_default();
+        // Groups of the system are many, and a group can't give the file on.
+        if name == "chgrp" || matches!(user, "" | "root" | "0" | "+0") {
+            return;
+        }
+        let own = env.home().map(str::to_owned);
+        let is_system = |it: &Arg| {
+            let path = resolve(it, env);
+            path.guarded(&self.homes) == Some(Guarded::System)
+                || path.loss(env, &self.homes) == Loss::All
+                    && own.as_deref() != Some(path.path.as_str())
+                    && path.below_home(&self.homes.home).is_none()
+        };
+        if targets.iter().any(is_system) {
+            let why = "Gives a file of the system to a user.";
+            self.find("permissions_of_system", Category::Permission, false, why);
+        }
+    }
+
     fn owned_root(&mut self, targets: &[Arg], env: &Env, why: &str) {
         let own = env.home().map(str::to_owned);
         let is_system = |it: &Arg| {
@@ -303,6 +339,20 @@ impl Judge {
             self.find("permissions_of_system", Category::Permission, false, why);
         }
     }
+}
+
+/// Whether a mode leaves the owner nothing to read, or everybody nothing to run or enter.
+fn takes_use(mode: &str) -> bool {
+    let digits = mode.trim_start_matches('=');
+    if !digits.is_empty() && digits.bytes().all(|it| matches!(it, b'0'..=b'7')) {
+        return u32::from_str_radix(digits, 8).is_ok_and(|it| it & 0o400 == 0);
+    }
+    mode.split(',').any(|clause| {
+        let Some(at) = clause.find(['+', '-', '=']) else { return false };
+        let (who, rights) = clause.split_at(at);
+        let is_owner = who.is_empty() || who.contains(['u', 'a']);
+        is_owner && (rights == "=" || rights.starts_with('-') && rights.contains(['r', 'x', 'X']))
+    })
 }
 
 /// `+w-x` as pairs.

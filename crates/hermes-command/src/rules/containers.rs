@@ -1,8 +1,10 @@
 //! Containers and clusters: what is stopped, and what runs in them.
 
 use crate::Category;
+use crate::env::Env;
 use crate::judge::Judge;
 use crate::options::{Options, Spec};
+use crate::path::{Device, Loss, Target, resolve};
 use crate::value::Arg;
 
 /// The options in front of a subcommand of an engine that have a value.
@@ -23,6 +25,62 @@ const ENGINE: Spec = Spec::stopping(
         "url",
         "namespace",
         "tlscacert",
+    ],
+);
+
+/// The options of `run` and of what is like it that have a value.
+const RUN: Spec = Spec::stopping(
+    "euwvplhmcna",
+    &[
+        "env",
+        "user",
+        "workdir",
+        "volume",
+        "publish",
+        "name",
+        "network",
+        "net",
+        "mount",
+        "env-file",
+        "entrypoint",
+        "label",
+        "hostname",
+        "memory",
+        "cpus",
+        "platform",
+        "restart",
+        "add-host",
+        "cap-add",
+        "cap-drop",
+        "device",
+        "dns",
+        "gpus",
+        "pull",
+        "security-opt",
+        "shm-size",
+        "tmpfs",
+        "ulimit",
+        "pid",
+        "ipc",
+        "userns",
+        "log-driver",
+        "log-opt",
+        "detach-keys",
+        "index",
+        "cidfile",
+        "expose",
+        "link",
+        "runtime",
+        "stop-signal",
+        "group-add",
+        "init-path",
+        "ip",
+        "sysctl",
+        "cgroup-parent",
+        "volumes-from",
+        "memory-swap",
+        "cpu-shares",
+        "attach",
     ],
 );
 
@@ -101,34 +159,56 @@ impl Judge {
         if is_bad {
             self.service(&texts, why);
         }
-        // A container that gets the machine's own root.
-        if matches!((group, verb), ("" | "container", "run" | "create")) {
-            let texts: Vec<&str> = rest.iter().map(|it| it.marked.as_str()).collect();
-            let mounts_root = texts.iter().enumerate().any(|(index, it)| {
-                let value = match *it {
-                    "-v" | "--volume" => texts.get(index + 1).copied().unwrap_or_default(),
-                    _ => it
-                        .strip_prefix("-v")
-                        .or_else(|| it.strip_prefix("--volume="))
-                        .unwrap_or_default(),
-                };
-                let mount = match *it {
-                    "--mount" => texts.get(index + 1).copied().unwrap_or_default(),
-                    _ => it.strip_prefix("--mount=").unwrap_or_default(),
-                };
-                value.starts_with("/:")
-                    || value.starts_with("/etc:")
-                    || mount.contains("source=/,")
-                    || mount.contains("src=/,")
-            });
-            if mounts_root {
-                self.find(
-                    "host_root_mounted",
-                    Category::Other,
-                    false,
-                    "Gives a container the root folder of this machine.",
-                );
-            }
+    }
+
+    /// Containers that get a way to this machine.
+    pub(super) fn opens_machine(&mut self, args: &[Arg], env: &Env) {
+        let mut words = Options::parse(args, ENGINE).operands;
+        if words.first().is_some_and(|it| it.is("container")) {
+            words.remove(0);
+        }
+        let Some((verb, rest)) = words.split_first() else { return };
+        if !matches!(verb.marked.as_str(), "run" | "create") {
+            return;
+        }
+        let options = Options::parse(rest, RUN);
+        let volumes = options.values("v", "volume").into_iter().map(|it| {
+            let source = it.marked.split(':').next().unwrap_or_default();
+            it.with(source.trim_start_matches('='))
+        });
+        let mounts = options.values("", "mount").into_iter().filter_map(|it| {
+            let fields = it.marked.split(',').filter_map(|field| field.split_once('='));
+            let source = fields.into_iter().find(|(key, _)| matches!(*key, "source" | "src"));
+            source.map(|(_, source)| it.with(source))
+        });
+        let sources: Vec<_> = volumes
+            .chain(mounts)
+            .filter(|it| it.starts_with("/") || it.starts_with("."))
+            .map(|it| resolve(&it, env))
+            .collect();
+        let own = env.home();
+        let mounts_root = sources
+            .iter()
+            .any(|it| it.loss(env, &self.homes) == Loss::All && own != Some(it.path.as_str()));
+        if mounts_root {
+            let why = "Gives a container a folder of the system of this machine.";
+            self.find("host_root_mounted", Category::Other, false, why);
+        }
+        let is_named = |option: &str, values: &[&str]| {
+            options.values("", option).iter().any(|it| {
+                let value = it.marked.to_ascii_uppercase();
+                values.contains(&value.trim_start_matches("CAP_"))
+            })
+        };
+        let is_open = options.flags.iter().any(|it| it.name == "privileged")
+            || is_named("pid", &["HOST"])
+            || is_named("userns", &["HOST"])
+            || is_named("cap-add", &["ALL", "SYS_ADMIN", "SYS_MODULE", "SYS_RAWIO"])
+            || sources.iter().any(|it| it.path.ends_with("/docker.sock"))
+            || options.values("", "device").iter().any(|it| is_of_machine(&resolve(it, env)));
+        if is_open {
+            let why = "Gives a container the rights of this machine's administrator.";
+            self.find("container_opened", Category::Other, false, why);
         }
     }
 
@@ -188,6 +268,13 @@ impl Judge {
     }
 }
 
+/// Whether a device is a disk or memory, and no graphics card or the like.
+fn is_of_machine(device: &Target) -> bool {
+    let name = device.path.strip_prefix("/dev/").unwrap_or_default();
+    let is_known = ["dm-", "hd", "kmem", "mapper", "mem", "mmcblk", "nvme", "port", "sd", "vd"];
+    device.device() == Some(Device::Disk) && is_known.iter().any(|it| name.starts_with(it))
+}
+
 /// The program that runs in a container, and whether it is a text; None if the program isn't about
 /// running one.
 pub(crate) fn inner_of_container(name: &str, args: &[Arg]) -> Option<(Vec<Arg>, bool)> {
@@ -208,67 +295,13 @@ pub(crate) fn inner_of_container(name: &str, args: &[Arg]) -> Option<(Vec<Arg>, 
             }
             let verb = words.first().map(|it| it.marked.clone()).unwrap_or_default();
             let rest = words.get(1..).unwrap_or_default();
-            let spec = Spec::stopping(
-                "euwvplhmcna",
-                &[
-                    "env",
-                    "user",
-                    "workdir",
-                    "volume",
-                    "publish",
-                    "name",
-                    "network",
-                    "net",
-                    "mount",
-                    "env-file",
-                    "entrypoint",
-                    "label",
-                    "hostname",
-                    "memory",
-                    "cpus",
-                    "platform",
-                    "restart",
-                    "add-host",
-                    "cap-add",
-                    "cap-drop",
-                    "device",
-                    "dns",
-                    "gpus",
-                    "pull",
-                    "security-opt",
-                    "shm-size",
-                    "tmpfs",
-                    "ulimit",
-                    "pid",
-                    "ipc",
-                    "userns",
-                    "log-driver",
-                    "log-opt",
-                    "detach-keys",
-                    "index",
-                    "cidfile",
-                    "expose",
-                    "link",
-                    "runtime",
-                    "stop-signal",
-                    "group-add",
-                    "init-path",
-                    "ip",
-                    "sysctl",
-                    "cgroup-parent",
-                    "volumes-from",
-                    "memory-swap",
-                    "cpu-shares",
-                    "attach",
-                ],
-            );
             match verb.as_str() {
                 "exec" => {
-                    let options = Options::parse(rest, spec);
+                    let options = Options::parse(rest, RUN);
                     Some((options.operands.get(1..).unwrap_or_default().to_vec(), false))
                 }
                 "run" => {
-                    let options = Options::parse(rest, spec);
+                    let options = Options::parse(rest, RUN);
                     let mut argv = options.operands.get(1..).unwrap_or_default().to_vec();
                     if let Some(entry) = options.value("", "entrypoint") {
                         argv.insert(0, entry.clone());

@@ -248,9 +248,7 @@ impl Judge {
             let compact: String = script.split_whitespace().collect();
             for set in options.values("v", "assign") {
                 let Some((name, value)) = set.marked.split_once('=') else { continue };
-                let runs =
-                    [format!("system({name}"), format!("{name}|getline"), format!("|{name}")];
-                if runs.iter().any(|it| compact.contains(it.as_str())) {
+                if runs_name(&compact, name) {
                     let value = crate::value::plain(value);
                     self.script(&value, env);
                 }
@@ -262,6 +260,7 @@ impl Judge {
     /// `system("..")`, `".." | getline`, `print | ".."` and `print > ".."`.
     pub(crate) fn awk_script(&mut self, script: &str, env: &mut Env, stdin: &Flow) {
         let pieces = crate::interp::literals(script, false);
+        let compact: String = script.split_whitespace().collect();
         for (index, piece) in pieces.iter().enumerate() {
             let before = piece.before.trim_end();
             let after = pieces
@@ -278,7 +277,14 @@ impl Judge {
                 (before.ends_with('|') && !before.ends_with("||")) || before.ends_with("|&");
             let is_read = after.starts_with('|')
                 && after.trim_start_matches(['|', '&', ' ']).starts_with("getline");
-            if is_system || is_piped || is_read {
+            // A name that is run later on.
+            let is_named = before.strip_suffix('=').is_some_and(|it| {
+                let it = it.trim_end();
+                let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+                let name = it.rsplit(|c| !is_part(c)).next().unwrap_or_default();
+                !name.is_empty() && runs_name(&compact, name)
+            });
+            if is_system || is_piped || is_read || is_named {
                 // What is joined to it can't be known.
                 let joined = if after.starts_with('$')
                     || after.starts_with(|c: char| c.is_alphabetic())
@@ -293,6 +299,15 @@ impl Judge {
                 } else if is_piped && before.trim_matches(['|', '&', ' ', ')']).is_empty() {
                     // What is printed goes to the program.
                     let printed = index.checked_sub(1).and_then(|it| pieces.get(it));
+                    printed.map_or_else(Flow::unknown, |it| {
+                        Flow::known(crate::escapes::unescape(
+                            &it.text,
+                            crate::escapes::Escapes::Ansi,
+                        ))
+                    })
+                } else if is_named {
+                    // What is printed first may go to it.
+                    let printed = pieces.iter().find(|it| it.before.trim_end().ends_with("print"));
                     printed.map_or_else(Flow::unknown, |it| {
                         Flow::known(crate::escapes::unescape(
                             &it.text,
@@ -325,4 +340,10 @@ impl Judge {
             }
         }
     }
+}
+
+/// Whether a script without blanks runs what a name holds.
+fn runs_name(compact: &str, name: &str) -> bool {
+    let runs = [format!("system({name}"), format!("{name}|getline"), format!("|{name}")];
+    runs.iter().any(|it| compact.contains(it.as_str()))
 }

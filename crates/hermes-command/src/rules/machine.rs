@@ -61,6 +61,21 @@ impl Judge {
                     self.taken_apart("unmount_system", "Takes a file system of the machine away.");
                 }
             }
+            "docker" | "podman" | "nerdctl" => self.opens_machine(args, env),
+            "efibootmgr" => {
+                let changes = Options::parse(args, Spec::new("bdeElLmMnoptT", &["bootnum"]));
+                if changes.has("BcoOnNDyaA") || changes.long("delete-bootnum", 1) {
+                    self.find(
+                        "boot_entries",
+                        Category::SystemConfigOverwrite,
+                        false,
+                        "Changes what the machine starts, and in which order.",
+                    );
+                }
+            }
+            "swapoff" if !args.is_empty() && !has(&["-h", "-V", "-v"]) => {
+                self.taken_apart("swap_off", "Takes memory away from the programs that run.");
+            }
             "dmsetup" if has(&["remove_all", "wipe_table"]) => {
                 self.find(
                     "mapper_removed",

@@ -4,7 +4,7 @@ use crate::Category;
 use crate::env::Env;
 use crate::judge::Judge;
 use crate::options::{Options, Spec};
-use crate::path::resolve;
+use crate::path::{Loss, resolve};
 use crate::value::{Arg, Flow, Taint};
 use crate::wrap::Io;
 
@@ -124,6 +124,8 @@ impl Judge {
         if is_connection && io.stdin.taint.has(Taint::SHELL) {
             self.reverse_shell();
         }
+        self.escapes_of_client(name, args, env, io);
+        self.serves(name, args, env);
         match name {
             "curl" | "curlie" => self.curl(args, env, io),
             "wget" | "wget2" => self.wget(args, env, io),
@@ -217,6 +219,65 @@ impl Judge {
         }
     }
 
+    /// Lines that a client hands to a shell of this machine.
+    fn escapes_of_client(&mut self, name: &str, args: &[Arg], env: &Env, io: &Io) {
+        let texts: Vec<String> = match name {
+            "ftp" | "sftp" | "telnet" | "tnftp" => vec![io.stdin.text.clone()],
+            "mail" | "mailx" => vec![io.stdin.text.replace("~!", "!")],
+            "lftp" | "smbclient" => {
+                let options = Options::parse(args, Spec::new("ceUuWIpsfANo", &["command"]));
+                let given = options.values("ce", "command").into_iter().map(Arg::text);
+                given.chain([io.stdin.text.clone()]).collect()
+            }
+            _ => return,
+        };
+        for line in texts.iter().flat_map(|it| it.split(['\n', ';'])).take(256) {
+            if let Some(script) = line.trim_start().strip_prefix('!') {
+                self.script(script, env);
+            }
+        }
+    }
+
+    /// Servers of files: what is in their folder is there for whoever asks.
+    fn serves(&mut self, name: &str, args: &[Arg], env: &Env) {
+        let after = |option: &str| {
+            let at = args.iter().position(|it| it.is(option))?;
+            args.get(at + 1).cloned()
+        };
+        let (folder, address) = match name {
+            _ if name.starts_with("python")
+                && after("-m")
+                    .is_some_and(|it| it.is("http.server") || it.is("SimpleHTTPServer")) =>
+            {
+                let joined = args.iter().find_map(|it| {
+                    it.marked.strip_prefix("--directory=").map(|folder| it.with(folder))
+                });
+                let folder = after("--directory").or_else(|| after("-d")).or(joined);
+                (folder, after("--bind").or_else(|| after("-b")))
+            }
+            "php" => {
+                let Some(address) = after("-S") else { return };
+                (after("-t"), Some(address))
+            }
+            "http-server" | "serve" => {
+                let options = Options::parse(args, Spec::new("aplc", &["listen", "port"]));
+                (options.operands.first().cloned(), after("-a"))
+            }
+            _ => return,
+        };
+        let is_local = |it: &Arg| {
+            ["127.", "localhost", "::1", "[::1]"].iter().any(|local| it.starts_with(local))
+        };
+        if address.as_ref().is_some_and(is_local) {
+            return;
+        }
+        let path = resolve(&folder.unwrap_or_else(|| Arg::new(".")), env);
+        if path.is_secret(&self.homes) || path.loss(env, &self.homes) == Loss::All {
+            let why = "Lets other machines read keys, passwords or a person's files.";
+            self.find("exfiltration", Category::Other, false, why);
+        }
+    }
+
     /// Operands that are secret files, for programs that upload.
     pub(super) fn sends_secret(&mut self, args: &[Arg], env: &Env) -> bool {
         // What comes last is where it goes.
@@ -268,7 +329,7 @@ impl Judge {
         {
             sends |= self.leaks(text.taint);
         }
-        if sends {
+        if sends || self.gives_key_away(args, &options, io) {
             self.exfiltration();
         }
         let folder = options.value("", "output-dir").map(Arg::text);
@@ -299,6 +360,14 @@ impl Judge {
         }
     }
 
+    /// Whether the key of a service goes to somebody else.
+    fn gives_key_away(&self, args: &[Arg], options: &Options, io: &Io) -> bool {
+        let has_key = args.iter().any(|it| it.taint.has(Taint::KEY));
+        let addresses = options.operands.iter().chain(options.values("", "url"));
+        (has_key || io.stdin.taint.has(Taint::KEY))
+            && self.is_foreign(&addresses.cloned().collect::<Vec<_>>())
+    }
+
     /// Whether a file that is sent is secret; `-` is standard input.
     fn sent_file(&self, file: &str, env: &Env, io: &Io) -> bool {
         if matches!(file, "-" | "." | "/dev/stdin") {
@@ -315,7 +384,7 @@ impl Judge {
         {
             sends |= self.sent_file(&file.marked, env, io);
         }
-        if sends {
+        if sends || self.gives_key_away(args, &options, io) {
             self.exfiltration();
         }
         let folder = options.value("P", "directory-prefix").map(Arg::text);
@@ -351,7 +420,9 @@ impl Judge {
     }
 
     fn netcat(&mut self, name: &str, args: &[Arg], env: &mut Env, io: &Io) {
-        if self.leaks(io.stdin.taint) || args.iter().any(|it| self.leaks(it.taint)) {
+        // These talk to no service.
+        let is_key = io.stdin.taint.has(Taint::KEY);
+        if is_key || self.leaks(io.stdin.taint) || args.iter().any(|it| self.leaks(it.taint)) {
             self.exfiltration();
         }
         if name == "socat" {

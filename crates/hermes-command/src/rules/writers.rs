@@ -2,7 +2,7 @@
 
 use crate::Category;
 use crate::env::Env;
-use crate::judge::Judge;
+use crate::judge::{Judge, Via};
 use crate::options::{Options, Spec};
 use crate::path::{Loss, resolve};
 use crate::value::{Arg, Flow, Taint};
@@ -36,6 +36,14 @@ impl Judge {
                         continue;
                     }
                     self.judge_write(file, env);
+                }
+                if name == "truncate" && self.via != Via::Shell {
+                    self.find(
+                        "bulk_truncate",
+                        Category::RecursiveDelete,
+                        false,
+                        "Empties every file of a list that isn't known before it runs.",
+                    );
                 }
                 if name == "chattr" {
                     for arg in args.iter().filter(|it| it.is_option()).chain(&options.operands) {
@@ -86,7 +94,7 @@ impl Judge {
                     self.judge_write(file, env);
                 }
             }
-            "base64" | "gzip" => {}
+            "base64" => {}
             "sort" => {
                 let options = Options::parse(
                     args,
@@ -273,8 +281,9 @@ impl Judge {
                         self.judge_removal(target, env);
                     }
                 }
-                if let Some(file) = options.operands.first() {
+                if let Some((file, sources)) = options.operands.split_first() {
                     self.judge_write(file, env);
+                    self.packed(file, sources, env);
                 }
             }
             "cpio" | "bsdcpio" | "pax" => {
@@ -286,6 +295,15 @@ impl Judge {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// An archive holds what is as secret as its files.
+    fn packed(&self, archive: &Arg, sources: &[Arg], env: &mut Env) {
+        let is_secret = sources.iter().any(|it| self.file(it, env).taint.has(Taint::SECRET));
+        if is_secret {
+            let path = resolve(archive, env);
+            env.write(&path.path, &Flow::tainted(Taint::SECRET), false);
         }
     }
 
@@ -379,6 +397,7 @@ impl Judge {
         }
         if creates && let Some(file) = options.value("f", "file").filter(|it| !it.is("-")) {
             self.judge_write(&file.clone(), env);
+            self.packed(file, &options.operands, env);
         }
         if options.long("remove-files", 5) {
             for target in &options.operands {

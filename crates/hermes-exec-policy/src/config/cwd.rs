@@ -38,7 +38,7 @@ fn is_host_like(cwd: &str) -> bool {
 }
 
 /// Whether a path begins with the letter of a drive.
-pub(super) fn has_drive(path: &str) -> bool {
+pub(crate) fn has_drive(path: &str) -> bool {
     let mut chars = path.chars();
     chars.next().is_some_and(|c| c.is_ascii_alphabetic())
         && chars.next() == Some(':')

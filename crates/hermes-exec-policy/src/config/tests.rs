@@ -198,18 +198,3 @@ fn folders_are_anchored_and_fall_back() {
     assert_eq!((&*wanted.dir, wanted.is_explicit), ("/t", false));
     assert!(cwd::Wanted::of(Some("/w"), Some("/s"), None, "/c").is_explicit);
 }
-
-#[test]
-fn volumes_of_the_host_are_told_from_names() {
-    for (volume, is_host) in [
-        ("data:/d", false),
-        ("/srv:/d", true),
-        (" ./a:/d", true),
-        ("../a:/d", true),
-        ("~/a:/d", true),
-        (r"c:\a:/d", true),
-        ("..a:/d", false),
-    ] {
-        assert_eq!(volume_is_host_folder(volume), is_host, "{volume}");
-    }
-}

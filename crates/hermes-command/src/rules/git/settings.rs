@@ -103,12 +103,8 @@ impl Judge {
         let runs = executes(&key_text) && !is_plain_program(&value_text)
             || (key_text.starts_with("alias.") && value_text.starts_with('!'));
         if runs && is_shared {
-            self.find(
-                "git_config_runs",
-                Category::SystemConfigOverwrite,
-                false,
-                "Makes git run a program for every repository.",
-            );
+            let why = "Makes git run a program for every repository.";
+            self.find("git_config_runs", Category::SystemConfigOverwrite, false, why);
         }
         if options.long("system", 1) {
             self.find(
@@ -120,6 +116,11 @@ impl Judge {
         }
         if runs {
             self.git_setting(&key.marked.clone(), &value_text, env);
+            // Hooks of the project itself are as good as the project.
+            if !is_shared && key_text != "core.hookspath" {
+                let why = "Makes git run a program from now on.";
+                self.find("git_config_runs", Category::SystemConfigOverwrite, false, why);
+            }
         }
     }
 }
@@ -150,9 +151,18 @@ fn executes(key: &str) -> bool {
         || (key.ends_with("tool") || key.ends_with(".cmd")) && key.contains("tool.")
 }
 
-/// Editors, pagers and helpers that everyone sets.
+/// Editors, pagers and helpers that everyone sets. One may write to another.
 fn is_plain_program(value: &str) -> bool {
-    let first = value.split_whitespace().next().unwrap_or_default();
+    if value.contains("gh auth git-credential") && !value.contains([';', '&', '|', '`', '$', '\n'])
+    {
+        return true;
+    }
+    !value.contains([';', '&', '`', '$', '<', '>', '(', '\n'])
+        && value.split('|').all(is_known_program)
+}
+
+fn is_known_program(command: &str) -> bool {
+    let first = command.split_whitespace().next().unwrap_or_default();
     let known = [
         "vim",
         "vi",
@@ -195,7 +205,7 @@ fn is_plain_program(value: &str) -> bool {
         "meld",
         "",
     ];
-    known.contains(&first)
-        || first.ends_with("/git-credential-manager")
-        || value.contains("gh auth git-credential")
+    // ssh with a key of one's own.
+    let is_ssh = first == "ssh" && !command.to_ascii_lowercase().contains("command");
+    known.contains(&first) || is_ssh || first.ends_with("/git-credential-manager")
 }
