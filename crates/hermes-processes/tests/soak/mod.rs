@@ -94,7 +94,11 @@ pub(crate) async fn soak(
     assert!(table.is_good(), "commands went wrong\n{table}");
     // A way to another machine may have some.
     assert!(after.children <= before.children, "children are left\n{table}");
-    assert!(after.descriptors <= before.descriptors, "descriptors are left\n{table}");
+    let open = || -> Vec<_> {
+        let entries = std::fs::read_dir("/proc/self/fd").unwrap();
+        entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok()).collect()
+    };
+    assert!(after.descriptors <= before.descriptors, "descriptors are left: {:?}\n{table}", open());
     assert!(after.threads <= before.threads, "threads are left\n{table}");
     assert!(after.kilobytes < before.kilobytes + 32 * 1024, "memory is left\n{table}");
     table
