@@ -13,7 +13,7 @@ use futures_util::{SinkExt as _, StreamExt as _};
 use hermes_exec::environment::{
     BoxFuture, Exit, Handle, Pid, Running, Size, Start, StartFailure, Stdin,
 };
-use hermes_exec::remote::{Feed, feed, launch, quoted, with_env};
+use hermes_exec::remote::{Feed, LONGEST_ARGUMENT, feed, from_file, launch, quoted, with_env};
 use hermes_net::Wire;
 use hermes_task::Tracked;
 use serde_json::Value;
@@ -82,11 +82,20 @@ pub(crate) async fn start(
     };
     // Nobody can type this mark: what is typed is only where the file is.
     let mark = format!("{:032x}", fastrand::u128(..));
-    let argv = launch(&start, &with_env(&start), &id, TEMP_DIR);
+    let script = with_env(&start);
+    let script_file = format!("{TEMP_DIR}/.{id}.sh");
+    let mut files: Vec<(&str, &[u8])> = Vec::new();
+    let argv = if script.len() > LONGEST_ARGUMENT {
+        files.push((&script_file, script.as_bytes()));
+        launch(&start, &from_file(&script_file), &id, TEMP_DIR)
+    } else {
+        launch(&start, &script, &id, TEMP_DIR)
+    };
     let words: Vec<String> = argv.iter().map(|word| quoted(word)).collect();
-    let (file, text) =
-        (format!("{TEMP_DIR}/.{id}.pty"), format!("{WRAPPER}\n{}\nexit \"$?\"\n", words.join(" ")));
-    toolbox.upload(&[(&file, text.as_bytes())]).await.map_err(before)?;
+    let file = format!("{TEMP_DIR}/.{id}.pty");
+    let text = format!("{WRAPPER}\n{}\nexit \"$?\"\n", words.join(" "));
+    files.push((&file, text.as_bytes()));
+    toolbox.upload(&files).await.map_err(before)?;
     toolbox.open_terminal(&id, size).await.map_err(before)?;
     // From here on there is something to be given up.
     let mut given_up = Guard { leftovers: Some(leftovers.clone()), id: id.clone() };
