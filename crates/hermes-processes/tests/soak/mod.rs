@@ -30,6 +30,7 @@ pub(crate) struct Plan {
 }
 
 /// Takes the machine or the way there away while commands run.
+#[allow(dead_code, reason = "not every environment can be taken away")]
 pub(crate) struct Cut {
     /// How many commands were begun before.
     pub(crate) after: u64,
@@ -78,7 +79,7 @@ pub(crate) async fn soak(
         round(Arc::clone(&environment), home.clone(), warm, None).await;
         Own::settled(None).await
     };
-    let begin = Instant::now();
+    let (begin, is_cut) = (Instant::now(), cut.is_some());
     let mut table = round(environment, home, plan, cut).await;
     let took = begin.elapsed();
     let after = Own::settled(Some(&before)).await;
@@ -92,6 +93,7 @@ pub(crate) async fn soak(
     table.line(format!("before: {before:?}"));
     table.line(format!("after:  {after:?}"));
     assert!(table.is_good(), "commands went wrong\n{table}");
+    assert!(!is_cut || table.of("lost") > 0, "nothing is lost\n{table}");
     // A way to another machine may have some.
     assert!(after.children <= before.children, "children are left\n{table}");
     let open = || -> Vec<_> {
