@@ -8,6 +8,7 @@ use std::time::Duration;
 use hermes_exec::environment::{Running, Start, StartFailure};
 use hermes_exec::program::TAG;
 use tokio::io::AsyncReadExt as _;
+use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::census::Doomed;
@@ -115,6 +116,7 @@ impl Commands {
             raw,
             reaper: Arc::clone(&self.reaper),
             is_ending,
+            is_dead: watch::Sender::new(false),
             is_over: AtomicBool::new(false),
             _pump: pump,
         };
