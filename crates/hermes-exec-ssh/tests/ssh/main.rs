@@ -17,12 +17,9 @@ mod commands;
 mod ends;
 mod host;
 mod limits;
-mod many;
 mod refusals;
 mod server;
 mod sessions;
-#[path = "../../../hermes-processes/tests/soak/mod.rs"]
-mod soak;
 
 /// Says what is skipped, once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

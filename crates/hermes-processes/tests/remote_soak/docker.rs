@@ -1,25 +1,12 @@
-//! Very many commands of a container at once, and what is left of them.
-//!
-//! The whole of it: `cargo nextest run -p hermes-exec-docker --test soak --run-ignored all
-//! --no-capture`.
-#![cfg(target_os = "linux")]
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test's helpers"
-)]
-#![expect(clippy::print_stdout, reason = "its counts are what it is for")]
-
-#[path = "../../hermes-processes/tests/soak/mod.rs"]
-mod soak;
+//! Very many commands of a container at once.
 
 use std::sync::Arc;
 
 use hermes_exec::environment::{Close, Environment as _};
 use hermes_exec::program::Program;
 use hermes_exec_docker::{Engine, Options};
-use soak::{Cut, Plan, soak};
+
+use crate::soak::{Cut, Plan, soak};
 
 fn variable(name: &str) -> Option<String> {
     #[expect(clippy::disallowed_methods, reason = "a test is its own host")]
@@ -43,7 +30,7 @@ fn run(plan: Plan, cut_after: Option<u64>) {
         assert!(engine.has_socket());
         let options = Options {
             image,
-            profile: format!("soak-{}", hermes_exec_container::unique()),
+            profile: format!("soak-{}", std::process::id()),
             network: false,
             persist_across_processes: true,
             ..Options::default()
@@ -63,13 +50,13 @@ fn run(plan: Plan, cut_after: Option<u64>) {
 
 #[test]
 fn a_short_one() {
-    run(Plan { seed: 2, commands: 80, at_once: 20, terminals: true }, None);
+    run(Plan { seed: 2, commands: 50, at_once: 15, terminals: true }, None);
 }
 
 #[test]
 fn a_container_that_goes() {
-    let plan = Plan { seed: 3, commands: 60, at_once: 20, terminals: true };
-    run(plan, Some(40));
+    let plan = Plan { seed: 3, commands: 45, at_once: 15, terminals: true };
+    run(plan, Some(25));
 }
 
 #[test]

@@ -1,6 +1,4 @@
-//! Very many commands of a host at once, and what is left of them.
-//!
-//! The whole of it: `cargo nextest run -p hermes-exec-ssh --run-ignored all --no-capture many`.
+//! Very many commands of a host behind ssh at once.
 
 use std::sync::Arc;
 
