@@ -23,8 +23,8 @@ pub(crate) struct Doomed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Process {
     pub(crate) pid: u32,
-    /// Which of the tags that were asked about it has.
-    tag: Option<String>,
+    /// Whether it has one of the tags that were asked about.
+    is_tagged: bool,
     is_alive: bool,
     parent: u32,
     group: u32,
@@ -33,20 +33,55 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// From a line of [`SURVEY`](crate::ending::SURVEY): its number, its tag or `-`, and its line
-    /// in `/proc` from the state on.
-    pub(crate) fn read(line: &str) -> Option<Self> {
-        let mut words = line.split_ascii_whitespace();
-        let pid = words.next()?.parse().ok()?;
-        let tag = words.next().filter(|tag| *tag != "-").map(str::to_owned);
+    /// From its entry `stat` in `/proc`. Its name, in parentheses, may be anything.
+    fn read(entry: &str) -> Option<Self> {
+        let (pid, rest) = entry.split_once(" (")?;
+        let (_, fields) = rest.rsplit_once(") ")?;
+        let mut words = fields.split_ascii_whitespace();
         let is_alive = !matches!(words.next()?, "Z" | "X" | "x");
         // A group or session of another namespace is 0.
         let mut number = || words.next()?.parse().ok();
         let (parent, group, session) = (number()?, number()?, number()?);
         // Fields 7 to 21 lie between.
         let started = words.nth(15)?.parse().ok()?;
-        Some(Self { pid, tag, is_alive, parent, group, session, started })
+        let pid = pid.parse().ok()?;
+        Some(Self { pid, is_tagged: false, is_alive, parent, group, session, started })
     }
+
+    /// One of which only its tag was seen: it was just being started.
+    fn newborn(pid: u32) -> Self {
+        let (parent, group, session, started) = (0, 0, 0, 0);
+        Self { pid, is_tagged: true, is_alive: true, parent, group, session, started }
+    }
+}
+
+/// The processes of an answer to `look` of [`SURVEY`](crate::ending::SURVEY).
+pub(crate) fn read(answer: &str) -> Vec<Process> {
+    /// Lines that an entry may have: a name has 15 bytes, and they may be line ends.
+    const LINES: u32 = 16;
+    let (tagged, entries) = answer.split_once("\n-\n").unwrap_or(("", answer));
+    let number = |line: &str| line.strip_prefix("/proc/")?.split('/').next()?.parse().ok();
+    let mut tagged: HashSet<u32> = tagged.lines().filter_map(number).collect();
+    let mut all = Vec::new();
+    let mut entry = String::new();
+    let mut lines = 0;
+    for line in entries.lines() {
+        if lines > 0 {
+            entry.push('\n');
+        }
+        entry.push_str(line);
+        lines += 1;
+        if let Some(mut process) = Process::read(&entry) {
+            process.is_tagged = tagged.remove(&process.pid);
+            all.push(process);
+        } else if lines < LINES && !entry.is_empty() {
+            continue;
+        }
+        entry.clear();
+        lines = 0;
+    }
+    all.extend(tagged.into_iter().map(Process::newborn));
+    all
 }
 
 /// Who of all of them belongs to one of the doomed commands and still does something.
@@ -58,12 +93,11 @@ pub(crate) fn members(all: &[Process], doomed: &[Doomed]) -> Vec<u32> {
     };
     let leaders: Vec<Leader> = doomed.iter().filter_map(|it| it.leader).filter(is_itself).collect();
     let numbers: HashSet<u32> = leaders.iter().map(|leader| leader.pid).collect();
-    let tags: HashSet<&str> = doomed.iter().map(|it| it.tag.as_str()).collect();
     let is_root = |process: &&Process| {
         numbers.contains(&process.pid)
             || numbers.contains(&process.group)
             || numbers.contains(&process.session)
-            || process.tag.as_deref().is_some_and(|tag| tags.contains(tag))
+            || process.is_tagged
     };
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
     for process in all {
@@ -91,13 +125,13 @@ mod tests {
     fn process(pid: u32, tag: &str, state: &str, tree: [u32; 3], started: u64) -> Process {
         let [parent, group, session] = tree;
         let fill = "0 ".repeat(15);
-        let line = format!("{pid} {tag} {state} {parent} {group} {session} {fill}{started} 1 2");
-        Process::read(&line).unwrap()
+        let entry = format!("{pid} (n) {state} {parent} {group} {session} {fill}{started} 1 2");
+        Process { is_tagged: tag == "t", ..Process::read(&entry).unwrap() }
     }
 
     #[test]
     fn members_are_found_by_every_trace() {
-        let all = [
+        let mut all = [
             process(1, "-", "S", [0, 1, 1], 1),
             process(7, "-", "S", [1, 1, 1], 1),
             process(20, "-", "S", [0, 20, 20], 50),
@@ -107,16 +141,17 @@ mod tests {
             process(23, "t", "S", [1, 23, 23], 52),
             // Its environment is gone, but not its parent.
             process(24, "-", "S", [23, 24, 24], 53),
-            process(30, "other", "S", [0, 30, 30], 60),
+            process(30, "-", "S", [0, 30, 30], 60),
         ];
         let leader = Some(Leader { pid: 20, started: Some(50) });
-        let doomed = |leader, tag: &str| [Doomed { leader, tag: tag.into() }];
-        assert_eq!(members(&all, &doomed(leader, "t")), [20, 21, 23, 24]);
-        assert_eq!(members(&all, &doomed(None, "t")), [23, 24]);
+        let doomed = |leader| [Doomed { leader, tag: "t".into() }];
+        assert_eq!(members(&all, &doomed(leader)), [20, 21, 23, 24]);
+        assert_eq!(members(&all, &doomed(None)), [23, 24]);
+        all[5].is_tagged = false;
         let recycled = Some(Leader { pid: 30, started: Some(2) });
-        assert_eq!(members(&all, &doomed(recycled, "x")), [0u32; 0]);
+        assert_eq!(members(&all, &doomed(recycled)), [0u32; 0]);
         let gone = Some(Leader { pid: 99, started: Some(2) });
-        assert_eq!(members(&all, &doomed(gone, "x")), [0u32; 0]);
+        assert_eq!(members(&all, &doomed(gone)), [0u32; 0]);
     }
 
     #[test]
@@ -127,9 +162,20 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_none() {
-        for line in ["", "12", "x - S 1 1 1", "3 - S 1 1 1 0"] {
-            assert_eq!(Process::read(line), None, "{line}");
+    fn entries() {
+        let entry = |pid: u32, name: &str| {
+            format!("{pid} ({name}) S 1 {pid} {pid} {}77 1 2\n", "0 ".repeat(15))
+        };
+        let entries =
+            [entry(5, "a"), entry(6, "b) S 1\n7 (c"), entry(8, "\n\n"), entry(9, "-\n-\n-")];
+        let answer = format!("\n/proc/6/environ\n/proc/40/environ\n-\n{}", entries.concat());
+        let found: Vec<_> = read(&answer).iter().map(|it| (it.pid, it.is_tagged)).collect();
+        assert_eq!(found, [(5, false), (6, true), (8, false), (9, false), (40, true)]);
+        for nothing in ["", "\n-\n", "12", "3 (x) S 1 1 1 0", "\n-\nx (y) S 1 1 1"] {
+            assert_eq!(read(nothing), [], "{nothing}");
         }
+        // One that makes no sense hides no others for long.
+        let answer = format!("\n-\n{}{}", "x\n".repeat(16), entry(5, "a"));
+        assert_eq!(read(&answer).len(), 1);
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use hermes_exec::environment::{Running, Start, StartFailure};
 use hermes_exec::program::TAG;
 use tokio::io::AsyncReadExt as _;
+use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::census::Doomed;
@@ -53,8 +54,9 @@ impl Commands {
     /// # Errors
     /// It didn't begin: the container is gone, has no such shell, or said something else.
     pub async fn start(&self, start: Start) -> Result<Running, StartFailure> {
-        let tag = start.env.iter().rev().find(|(key, _)| key == TAG).map(|(_, tag)| tag.clone());
-        let (tag, is_new) = tag.map_or_else(|| (unique(), true), |tag| (tag, false));
+        let given = start.env.iter().rev().find(|(key, _)| key == TAG).map(|(_, tag)| tag);
+        // Some shells see no ends between variables, so it has one: no tag begins with another.
+        let tag = format!("{}.", given.cloned().unwrap_or_else(unique));
         let script = if start.script.len() > ARGUMENT {
             from_file(&upload(&*self.transport, &self.temp_dir, start.script).await?)
         } else {
@@ -63,9 +65,8 @@ impl Commands {
         let name = unique();
         let apart = start.errors_apart && start.terminal.is_none();
         let mut env = start.env;
-        if is_new {
-            env.push((TAG.to_owned(), tag.clone()));
-        }
+        env.retain(|(name, _)| name != TAG);
+        env.push((TAG.to_owned(), tag.clone()));
         let exec = Exec {
             argv: wrapped(&name, apart, start.dialect, script),
             env,
@@ -115,6 +116,7 @@ impl Commands {
             raw,
             reaper: Arc::clone(&self.reaper),
             is_ending,
+            is_dead: watch::Sender::new(false),
             is_over: AtomicBool::new(false),
             _pump: pump,
         };

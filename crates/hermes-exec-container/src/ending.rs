@@ -9,38 +9,54 @@ use memchr::memmem;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::census::{Doomed, Process, members};
+use crate::census::{self, Doomed, members};
 use crate::transport::{Exec, Transport};
 
-/// What looks around in the container and signals, as it is told line by line. Only what every
-/// shell has built in: there are images without `ps`, `pkill` or `sleep`. Its arguments are the
-/// tags to look for.
+/// What looks around in the container and signals, as it is told line by line. It gets along with
+/// what every shell has built in: there are images without `ps`, `pkill` or `sleep`. With `grep` and
+/// `cat` it is ten times faster. Its arguments are the tags to look for.
 ///
-/// - `look`: a line for each process, as [`Process::read`] takes it
+/// - `look`: a line `/proc/PID/environ` for each process with a tag, a line with a dash, and the
+///   entry of each process in `/proc`; as [`census::read`] takes it
 /// - `who PID..`: a line with the number and the user of each
 /// - `signal -NAME PID..`
 ///
 /// A line with a dot alone ends each answer.
 pub(crate) const SURVEY: &str = r#"exec 2>/dev/null
+tags=
+for g in "$@"; do
+  tags="$tags${tags:+
+}HERMES_COMMAND_ID=$g"
+done
+fast=
+! printf '\0' | cat | grep -qzxF "" || fast=yes
 while read -r word rest; do
   case $word in
   look)
-    for d in /proc/[0-9]*; do
-      s=
-      while read -r l; do s=$l; done <"$d/stat"
-      [ -n "$s" ] || continue
-      t=-
-      while read -r l || [ -n "$l" ]; do
-        for g in "$@"; do
-          case $l in *HERMES_COMMAND_ID="$g"*)
-            t=$g
-            break 2
-            ;;
-          esac
-        done
-      done <"$d/environ"
-      printf '%s %s %s\n' "${d#/proc/}" "$t" "${s##*) }"
-    done
+    if [ "$fast" ]; then
+      all=$(cat /proc/[0-9]*/stat)
+      grep -lzxF "$tags" /proc/[0-9]*/environ
+      printf '%s\n' - "$all"
+    else
+      all=
+      for d in /proc/[0-9]*; do
+        s=
+        while read -r l; do s=$l; done <"$d/stat"
+        [ -n "$s" ] || continue
+        all="$all${all:+
+}${d#/proc/} () ${s##*) }"
+        while read -r l || [ -n "$l" ]; do
+          for g in "$@"; do
+            case $l in *HERMES_COMMAND_ID="$g"*)
+              printf '%s\n' "$d/environ"
+              break 2
+              ;;
+            esac
+          done
+        done <"$d/environ"
+      done
+      printf '%s\n' - "$all"
+    fi
     ;;
   who)
     for p in $rest; do
@@ -163,8 +179,7 @@ impl Survey {
 
     async fn members(&mut self, doomed: &[Doomed]) -> io::Result<Vec<u32>> {
         let answer = self.ask("look\n").await?;
-        let all: Vec<Process> = answer.lines().filter_map(Process::read).collect();
-        Ok(members(&all, doomed))
+        Ok(members(&census::read(&answer), doomed))
     }
 
     async fn users(&mut self, pids: &[u32]) -> io::Result<Vec<u32>> {
@@ -214,4 +229,33 @@ impl Survey {
 
 fn words(pids: &[u32]) -> String {
     pids.iter().map(|pid| format!(" {pid}")).collect()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use hermes_exec::program::{Program, Streams};
+    use pretty_assertions::assert_eq;
+
+    #[tokio::test]
+    async fn tags_are_seen_with_and_without_programs() {
+        let sleeper = |tag: &str| {
+            let program = Program::new(["/bin/sleep", "1000"]).env([("A", "b"), (TAG, tag)]);
+            program.launch(Streams::default()).unwrap()
+        };
+        let tag = crate::unique();
+        let (ours, others) = (sleeper(&format!("{tag}1.")), sleeper(&format!("{tag}12.")));
+        for path in ["/usr/bin:/bin", "/nonexistent"] {
+            let words = ["/bin/sh", "-c", SURVEY, "sh", "none", &format!("{tag}1.")];
+            let looked = Program::new(words).env([("PATH", path)]).stdin("look\n").run().await;
+            let said = looked.unwrap().stdout.text().into_owned();
+            let all = census::read(&format!("\n{said}"));
+            let doomed = [Doomed { leader: None, tag: String::new() }];
+            let expected = ours.handle.pid().unwrap().number();
+            assert_eq!(members(&all, &doomed), [expected], "{path}");
+            assert!(all.iter().any(|it| it.pid == others.handle.pid().unwrap().number()));
+        }
+    }
+
+    const TAG: &str = hermes_exec::program::TAG;
 }

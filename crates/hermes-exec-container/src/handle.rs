@@ -17,6 +17,9 @@ use crate::reaper::Reaper;
 /// How long the command's own word of its end is waited for when the way knows of it already.
 const LATE: Duration = Duration::from_secs(1);
 
+/// The exit code of what was killed.
+const KILLED: i32 = 128 + 9;
+
 /// How long ending a command may take beside its grace.
 const ENDING: Duration = Duration::from_secs(30);
 
@@ -28,6 +31,8 @@ pub(crate) struct CommandHandle {
     pub(crate) reaper: Arc<Reaper>,
     /// We are ending it.
     pub(crate) is_ending: Arc<AtomicBool>,
+    /// Nothing of it is alive, by what was seen inside.
+    pub(crate) is_dead: watch::Sender<bool>,
     /// Nothing is left to be ended.
     pub(crate) is_over: AtomicBool,
     pub(crate) _pump: Pump,
@@ -57,14 +62,18 @@ impl CommandHandle {
         self.is_ending.store(true, Ordering::Release);
         let doomed = [self.doomed.clone()];
         let ended = ending::end(self.reaper.transport(), &doomed, grace);
-        match timeout(grace + ENDING, ended).await {
+        let ended = timeout(grace + ENDING, ended).await;
+        match &ended {
             Ok(Ok(())) => self.is_over.store(true, Ordering::Release),
             Ok(Err(failure)) => tracing::debug!(%failure, "a command was not ended"),
             Err(_) => tracing::debug!("a command was not ended in time"),
         }
-        // The client of the way sees the end too, as a rule.
+        // The way sees the end too, as a rule; but one with much to do sees it late.
         if timeout(LATE, self.wait()).await.is_err() {
             self.raw.terminate(Duration::ZERO).await;
+            if let Ok(Ok(())) = ended {
+                self.is_dead.send_replace(true);
+            }
         }
     }
 }
@@ -75,10 +84,12 @@ impl Handle for CommandHandle {
     }
 
     fn wait(&self) -> BoxFuture<'_, Exit> {
-        Box::pin(async {
+        let mut is_dead = self.is_dead.subscribe();
+        Box::pin(async move {
             tokio::select! {
                 biased;
                 exit = self.told() => exit,
+                _ = is_dead.wait_for(|is_dead| *is_dead) => Exit::Code(KILLED),
                 exit = self.late() => exit,
             }
         })

@@ -106,6 +106,8 @@ fn work(transport: &Arc<dyn Transport>, orders: &Receiver<Order>) {
         }
         if !doomed.is_empty() {
             runtime.block_on(end(transport, &doomed));
+            // Connections that were given up are closed only when there is time for that.
+            runtime.block_on(async { tokio::time::sleep(Duration::from_millis(1)).await });
         }
         for whom in waiting {
             // Who doesn't wait any more needs no answer.

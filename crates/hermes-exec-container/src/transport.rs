@@ -4,8 +4,9 @@ use hermes_exec::environment::{BoxFuture, Running, Size, StartFailure, Stdin};
 
 /// A way to run programs in one container.
 pub trait Transport: Send + Sync + 'static {
-    /// Runs a program. Its `wait` gives the exit code as far as the way knows it; dropping its
-    /// handle need only give up what this machine holds of it.
+    /// Runs a program. Its `wait` gives the exit code as far as the way knows it. Its `terminate`
+    /// is called when the program was killed from inside and nobody has heard of its end; dropping
+    /// its handle need only give up what this machine holds of it.
     ///
     /// # Errors
     /// It could not be run, or the container is gone. An error may also come later, as text in

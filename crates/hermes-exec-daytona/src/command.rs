@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::frames::{Frame, Frames};
 use crate::logs::Log;
+use crate::terminal;
 use crate::toolbox::Toolbox;
 use crate::wrapper::{Input, Lines, wrapped};
 
@@ -34,6 +35,10 @@ pub(crate) enum Leftover {
     Running(String),
     /// The session is to be closed.
     Ended(String),
+    /// The command is to be ended, and its terminal closed.
+    BusyTerminal(String),
+    /// The terminal is to be closed.
+    Terminal(String),
 }
 
 /// A command that was started. Its session has the same name.
@@ -147,8 +152,8 @@ pub(crate) async fn start(
     start: Start,
     leftovers: mpsc::UnboundedSender<Leftover>,
 ) -> Result<Running, StartFailure> {
-    if start.terminal.is_some() {
-        return Err(StartFailure::new("there are no terminals in sandboxes of Daytona"));
+    if let Some(size) = start.terminal {
+        return terminal::start(toolbox, start, size, leftovers).await;
     }
     let id = format!("hermes-{:032x}", fastrand::u128(..));
     let script = with_env(&start);

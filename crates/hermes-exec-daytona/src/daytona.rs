@@ -75,21 +75,25 @@ impl Daytona {
     }
 }
 
-/// Ends the commands that nobody holds any more, and closes their sessions.
+/// Ends the commands that nobody holds any more, and closes their sessions and terminals.
 async fn tidy(toolbox: Arc<Toolbox>, mut leftovers: mpsc::UnboundedReceiver<Leftover>) {
     let mut work = JoinSet::new();
     while let Some(leftover) = leftovers.recv().await {
         while work.try_join_next().is_some() {}
         let toolbox = Arc::clone(&toolbox);
         work.spawn(async move {
-            let id = match leftover {
+            match leftover {
                 Leftover::Running(id) => {
                     command::end(&toolbox, &id, GRACE).await;
-                    id
+                    toolbox.close_session(&id).await;
                 }
-                Leftover::Ended(id) => id,
-            };
-            toolbox.close_session(&id).await;
+                Leftover::Ended(id) => toolbox.close_session(&id).await,
+                Leftover::BusyTerminal(id) => {
+                    command::end(&toolbox, &id, GRACE).await;
+                    toolbox.close_terminal(&id).await;
+                }
+                Leftover::Terminal(id) => toolbox.close_terminal(&id).await,
+            }
         });
     }
     work.join_all().await;

@@ -8,6 +8,7 @@ mod logs;
 mod multipart;
 mod options;
 mod sandbox;
+mod terminal;
 mod toolbox;
 mod wrapper;
 

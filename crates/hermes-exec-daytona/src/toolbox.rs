@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use hermes_exec::environment::Size;
 use hermes_exec::remote::quoted;
 use hermes_net::{BaseUrl, Method};
 use serde_json::{Value, json};
@@ -62,6 +63,41 @@ impl Toolbox {
             && !fault.is_absent()
         {
             tracing::debug!(%fault, "a session isn't closed");
+        }
+    }
+
+    /// Makes a terminal with a shell, which starts when somebody is connected.
+    pub(crate) async fn open_terminal(&self, terminal: &str, size: Size) -> Result<(), Fault> {
+        let body = json!({
+            "id": terminal,
+            "cols": size.cols,
+            "rows": size.rows,
+            "envs": {},
+            "lazyStart": true,
+        });
+        let made = self.api.call(&self.base, Method::POST, "process/pty", Content::Json(body));
+        match made.await {
+            // It was made, and the answer got lost.
+            Err(fault) if fault.status == Some(409) => Ok(()),
+            made => made.map(drop),
+        }
+    }
+
+    /// Changes the size of a terminal.
+    pub(crate) async fn resize_terminal(&self, terminal: &str, size: Size) -> Result<(), Fault> {
+        let path = format!("process/pty/{terminal}/resize");
+        let body = Content::Json(json!({ "cols": size.cols, "rows": size.rows }));
+        self.api.call(&self.base, Method::POST, &path, body).await.map(drop)
+    }
+
+    /// Ends a terminal and its shell.
+    pub(crate) async fn close_terminal(&self, terminal: &str) {
+        let path = format!("process/pty/{terminal}");
+        let closed = self.api.call(&self.base, Method::DELETE, &path, Content::Nothing).await;
+        if let Err(fault) = closed
+            && !fault.is_absent()
+        {
+            tracing::debug!(%fault, "a terminal isn't closed");
         }
     }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use fake::{Fake, Fault};
 use hermes_exec::environment::{
-    Close, Environment as _, Exit, Running, Start, StartFailure, Stdin,
+    Close, Environment as _, Exit, Running, Size, Start, StartFailure, Stdin,
 };
 use hermes_exec::program::{Ended, Program};
 use hermes_exec_daytona::{Credentials, Daytona, Options};
@@ -289,6 +289,95 @@ async fn a_dropped_command_is_ended_and_a_released_one_goes_on() {
     until(|| file("released").exists()).await;
     assert!(!file("dropped").exists());
     until(|| fake.sessions() == 1 && fake.is_idle()).await;
+}
+
+fn at_terminal(script: &str) -> Start {
+    let terminal = Some(Size { rows: 33, cols: 99 });
+    Start { terminal, stdin: Stdin::Open, ..Start::new(script) }
+}
+
+/// Reads until the terminal has said something.
+async fn hear(running: &mut Running, wanted: &str) -> String {
+    let hearing = async {
+        let mut said = Vec::new();
+        while !String::from_utf8_lossy(&said).contains(wanted) {
+            let mut piece = [0; 1024];
+            let count = running.output.read(&mut piece).await.unwrap();
+            assert!(count > 0, "{}", String::from_utf8_lossy(&said));
+            said.extend_from_slice(&piece[..count]);
+        }
+        String::from_utf8_lossy(&said).into_owned()
+    };
+    tokio::time::timeout(LONGEST, hearing).await.unwrap()
+}
+
+#[tokio::test]
+async fn terminals() {
+    let (fake, daytona) = sandbox().await;
+    let env = vec![("GIVEN".to_owned(), "it's".to_owned())];
+    let script = "test -t 0 && echo tty; stty size; read -r x; echo \"$x $GIVEN\"; stty size; \
+                  read -r _; exit 7";
+    let mut running = daytona.start(Start { env, ..at_terminal(script) }).await.unwrap();
+    // Nothing of the shell that was there before.
+    assert_eq!(hear(&mut running, "99\r\n").await, "tty\r\n33 99\r\n");
+    running.handle.resize(Size { rows: 11, cols: 55 }).unwrap();
+    until(|| fake.calls("/resize").len() == 1).await;
+    let mut stdin = running.stdin.take().unwrap();
+    stdin.write_all(b"typed\n").await.unwrap();
+    let said = hear(&mut running, "55\r\n").await;
+    assert!(said.ends_with("typed it's\r\n11 55\r\n"), "{said:?}");
+    stdin.write_all(b"\n").await.unwrap();
+    assert_eq!(finish(running).await.1, Exit::Code(7));
+    until(|| fake.terminals() == 0).await;
+    // Keys are for the command alone.
+    let script = "trap 'echo int; exit 5' INT; echo up; while :; do sleep 0.1; done";
+    let mut running = daytona.start(at_terminal(script)).await.unwrap();
+    hear(&mut running, "up\r\n").await;
+    running.stdin.as_mut().unwrap().write_all(b"\x03").await.unwrap();
+    hear(&mut running, "int\r\n").await;
+    assert_eq!(finish(running).await.1, Exit::Code(5));
+    let given = Start { stdin: Stdin::Bytes(b"a\nb\n".to_vec()), ..at_terminal("exec cat") };
+    let (said, exit) = run(&daytona, given).await;
+    assert!(said.ends_with("b\r\n"), "{said:?}");
+    assert_eq!(exit, Exit::Code(0));
+    let long = format!(": '{}'; echo long; exit 3", "x".repeat(200_000));
+    assert_eq!(run(&daytona, at_terminal(&long)).await, ("long\r\n".to_owned(), Exit::Code(3)));
+    until(|| fake.terminals() == 0).await;
+}
+
+#[tokio::test]
+async fn terminals_that_are_given_up() {
+    let (fake, daytona) = sandbox().await;
+    let script = "trap '' HUP TERM; setsid sleep 91 & echo up; sleep 92";
+    let mut running = daytona.start(at_terminal(script)).await.unwrap();
+    hear(&mut running, "up\r\n").await;
+    running.handle.terminate(Duration::from_millis(100)).await;
+    assert_eq!(finish(running).await.1, Exit::Code(137));
+    let mut running = daytona.start(at_terminal("echo up; sleep 93")).await.unwrap();
+    hear(&mut running, "up\r\n").await;
+    drop(running);
+    until(|| fake.terminals() == 0).await;
+    // The sandbox is stopped.
+    let mut running = daytona.start(at_terminal("echo up; sleep 5")).await.unwrap();
+    hear(&mut running, "up\r\n").await;
+    fake.set(|inner| inner.terminals.clear());
+    fake.hang_up();
+    assert!(matches!(running.handle.wait().await, Exit::Lost(_)));
+}
+
+#[tokio::test]
+async fn a_terminal_outlives_its_connection() {
+    let (fake, daytona) = sandbox().await;
+    let script = "echo up; read -r x; echo $x; read -r x; echo $x; exit 6";
+    let mut running = daytona.start(at_terminal(script)).await.unwrap();
+    hear(&mut running, "up\r\n").await;
+    for (before, word) in [(1, "one"), (2, "two")] {
+        fake.hang_up();
+        until(|| fake.connected() > before).await;
+        running.stdin.as_mut().unwrap().write_all(format!("{word}\n").as_bytes()).await.unwrap();
+        hear(&mut running, &format!("{word}\r\n")).await;
+    }
+    assert_eq!(finish(running).await.1, Exit::Code(6));
 }
 
 #[tokio::test]

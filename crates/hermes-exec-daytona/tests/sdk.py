@@ -17,6 +17,7 @@ from daytona import (  # noqa: E402
     CreateSandboxFromImageParams,
     Daytona,
     DaytonaConfig,
+    PtySize,
     Resources,
     SessionExecuteRequest,
 )
@@ -44,6 +45,21 @@ asyncio.run(asyncio.wait_for(logs, 30))
 assert ("".join(out), "".join(err)) == ("out\ntyped\n", "err\n"), (out, err)
 assert sandbox.process.get_session_command("one", command).exit_code == 3
 sandbox.process.delete_session("one")
+said = []
+terminal = sandbox.process.create_pty_session("term", pty_size=PtySize(rows=33, cols=99))
+terminal.send_input("stty size; exit 4\n")
+ended = terminal.wait(on_data=said.append, timeout=30)
+assert ended.exit_code == 4, ended
+assert b"33 99" in b"".join(said), said
+terminal.disconnect()
+sandbox.process.kill_pty_session("term")
+terminal = sandbox.process.create_pty_session("sized")
+sandbox.process.resize_pty_session("sized", PtySize(rows=11, cols=55))
+assert sandbox.process.get_pty_session_info("sized").cols == 55
+terminal.send_input("exit 0\n")
+assert terminal.wait(timeout=30).exit_code == 0
+terminal.kill()
+terminal.disconnect()
 path = f"/tmp/hermes-sdk-{os.getpid()}"
 sandbox.fs.upload_file(b"content", path)
 with open(path, "rb") as file:

@@ -31,6 +31,7 @@ const USUAL: [&str; 4] = [
 pub(crate) struct Cli {
     file: PathBuf,
     env: Vec<(String, String)>,
+    is_podman: bool,
 }
 
 impl Cli {
@@ -45,13 +46,22 @@ impl Cli {
         let named = value("HERMES_DOCKER_BINARY").map(str::trim);
         let names = named.into_iter().chain(["docker", "podman"]).chain(USUAL);
         let file = names.map(OsStr::new).find_map(|name| find(name, root, path).ok())?;
-        Some(Self { file, env: env.to_vec() })
+        Some(Self { file, env: env.to_vec(), is_podman: false })
+    }
+
+    /// Looks whether the engine answers, and whether this is Podman's client, whatever its name is.
+    ///
+    /// # Errors
+    /// It doesn't answer; the text is what the client says about that.
+    pub(crate) async fn greet(&mut self, limit: Duration) -> Result<(), String> {
+        let said = self.ask_for(limit, &["version"]).await?;
+        self.is_podman = is_podman(&said);
+        Ok(())
     }
 
     /// Whether it is Podman's.
     pub(crate) fn is_podman(&self) -> bool {
-        let name = self.file.file_stem().unwrap_or_default().to_string_lossy();
-        name.contains("podman")
+        self.is_podman
     }
 
     /// One of the variables that it is run with.
@@ -155,6 +165,34 @@ impl Cli {
     }
 }
 
+/// Whether Podman's client says this about its version. Docker's begins with its own part and then
+/// tells about the engine, which may be Podman's; early ones of Podman have but one part.
+fn is_podman(version: &str) -> bool {
+    let client = version.lines().find_map(|line| line.trim().strip_prefix("Client:"));
+    client.is_none_or(|name| name.contains("Podman"))
+}
+
 fn not_started(error: &StartError) -> StartFailure {
     StartFailure::passing(format!("the client of the container engine can't be run: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn clients() {
+        for (version, expected) in [
+            (
+                "Client:       Podman Engine\nVersion:      4.3.1\n\nServer:       Podman Engine",
+                true,
+            ),
+            ("Version:      3.0.1\nAPI Version:  3.0.0\n", true),
+            ("Client:\n Version:           20.10.24\n\nServer:\n Podman Engine:\n", false),
+            ("Client: Docker Engine - Community\n Version: 28.0.1\n", false),
+        ] {
+            assert_eq!(is_podman(version), expected, "{version}");
+        }
+    }
 }

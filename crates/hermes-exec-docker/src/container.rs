@@ -28,9 +28,9 @@ pub(crate) const TEMP: &str = "/tmp";
 /// How often a container that was just started is looked at before it counts as one that stays.
 const LOOKS: u32 = 3;
 
-/// What is asked about a container.
-const COLUMNS: &str =
-    "{{.Id}}\t{{.State.Running}}\t{{.HostConfig.NetworkMode}}\t{{.State.StartedAt}}";
+/// What is asked about a container. Its label [`SPEC`] is among that: Podman's list can't give it.
+const COLUMNS: &str = "{{.Id}}\t{{.State.Running}}\t{{.HostConfig.NetworkMode}}\t\
+                       {{.State.StartedAt}}\t{{index .Config.Labels \"hermes-spec\"}}";
 
 /// A container that runs.
 pub(crate) struct Container {
@@ -93,6 +93,8 @@ struct Seen {
     is_running: bool,
     network: String,
     started_at: String,
+    /// The label [`SPEC`].
+    spec: String,
 }
 
 struct Maker<'m> {
@@ -103,21 +105,25 @@ struct Maker<'m> {
 impl Maker<'_> {
     /// The container of the task that is there, running. One that was started otherwise is removed.
     async fn reused(&self, spec: &Spec) -> Result<Option<Seen>, StartFailure> {
-        let format = format!("{{{{.ID}}}}\t{{{{.State}}}}\t{{{{.Label \"{SPEC}\"}}}}");
         let filters = [
             format!("label={OURS}"),
             format!("label={TASK}={}", label(&self.options.task_id)),
             format!("label={PROFILE}={}", label(&self.options.profile)),
         ];
-        let mut arguments = vec!["ps", "-a", "--no-trunc", "--format", &format];
+        let mut arguments = vec!["ps", "-a", "--no-trunc", "--format", "{{.ID}}\t{{.State}}"];
         arguments.extend(filters.iter().flat_map(|filter| ["--filter", filter]));
         let listed = self.engine.cli().ask(&arguments).await.map_err(StartFailure::passing)?;
         let own = spec.label();
-        let (fitting, others): (Vec<_>, Vec<_>) =
-            rows(&listed).filter(|row| !spec.is_others(row.spec)).partition(|row| row.spec == own);
-        for row in others {
-            tracing::info!(id = row.id, "a container that was started otherwise is replaced");
-            self.remove(row.id).await;
+        let mut fitting = Vec::new();
+        for row in rows(&listed) {
+            // Without an answer it is just being removed.
+            let Ok(seen) = self.see(row.id).await else { continue };
+            if seen.spec == own {
+                fitting.push(row);
+            } else if !spec.is_others(&seen.spec) {
+                tracing::info!(id = row.id, "a container that was started otherwise is replaced");
+                self.remove(row.id).await;
+            }
         }
         let Some(Pick { id, start_needed }) = pick(fitting.into_iter()) else { return Ok(None) };
         if start_needed && self.engine.cli().ask(&["start", &id]).await.is_err() {
@@ -185,7 +191,7 @@ impl Maker<'_> {
         let mut columns = said.trim().split('\t');
         let mut next = || columns.next().unwrap_or_default().trim().to_owned();
         let (id, is_running) = (next(), next() == "true");
-        Ok(Seen { id, is_running, network: next(), started_at: next() })
+        Ok(Seen { id, is_running, network: next(), started_at: next(), spec: next() })
     }
 
     async fn remove(&self, id: &str) {

@@ -42,10 +42,7 @@ impl Engine {
     /// There is no client, or its engine doesn't answer.
     pub async fn find(env: &[(String, String)]) -> Result<Arc<Self>, StartFailure> {
         let cli = client(env).await.map_err(failure)?;
-        let api = match socket(&cli).await {
-            Some(socket) => Api::connect(&socket).await.ok(),
-            None => None,
-        };
+        let api = api(&cli).await;
         Ok(Arc::new(Self { cli, api, limits: Mutex::new(None), disk_limit: Mutex::new(None) }))
     }
 
@@ -115,7 +112,7 @@ impl Engine {
         let said = match self.cli.ask(&ask).await {
             Ok(said) => said,
             Err(_) => {
-                let pulled = self.cli.ask_for(PULL, &["pull", "--quiet", image]).await;
+                let pulled = self.pull(image).await;
                 pulled.map_err(|why| failure(format!("the image {image} can't be had: {why}")))?;
                 self.cli.ask(&ask).await.map_err(StartFailure::passing)?
             }
@@ -124,6 +121,21 @@ impl Engine {
             .ok()
             .flatten()
             .unwrap_or_default())
+    }
+
+    async fn pull(&self, image: &str) -> Result<(), String> {
+        let pull = async |image: &str| {
+            let pulled = self.cli.ask_for(PULL, &["pull", "--quiet", image]).await;
+            pulled.map(drop)
+        };
+        let pulled = pull(image).await;
+        // Podman knows no registry for such names, unless it was told one; others mean this one.
+        // What came from there it then finds by the short name.
+        let Some(name) = on_hub(image).filter(|_| self.cli.is_podman()) else { return pulled };
+        match pulled {
+            Err(why) if why.contains("short-name") => pull(&name).await,
+            pulled => pulled,
+        }
     }
 
     /// Whether a container can be limited, tried once with one.
@@ -155,8 +167,13 @@ impl Engine {
     }
 
     async fn tried_disk(&self, image: &str) -> bool {
-        let driver = self.cli.ask(&["info", "--format", "{{.Driver}}"]).await;
-        if !driver.is_ok_and(|driver| driver.trim() == "overlay2") {
+        let (format, able) = if self.cli.is_podman() {
+            ("{{.Store.GraphDriverName}}", "overlay")
+        } else {
+            ("{{.Driver}}", "overlay2")
+        };
+        let driver = self.cli.ask(&["info", "--format", format]).await;
+        if !driver.is_ok_and(|driver| driver.trim() == able) {
             return false;
         }
         let create = ["create", "--storage-opt", "size=64m", "--entrypoint", "sleep", image, "0"];
@@ -170,23 +187,39 @@ impl Engine {
 
 /// The client, if its engine answers.
 async fn client(env: &[(String, String)]) -> Result<Cli, String> {
-    let cli = Cli::find(env).ok_or("neither docker nor podman is installed")?;
-    cli.ask_for(PREFLIGHT, &["version"]).await?;
+    let mut cli = Cli::find(env).ok_or("neither docker nor podman is installed")?;
+    cli.greet(PREFLIGHT).await?;
     Ok(cli)
 }
 
-/// The socket of the client's engine, if it is one of this machine.
-async fn socket(cli: &Cli) -> Option<PathBuf> {
+/// The engine behind the client's socket, if that is one of this machine and answers.
+async fn api(cli: &Cli) -> Option<Api> {
     const UNIX: &str = "unix://";
-    if let Some(host) = cli.variable("DOCKER_HOST").filter(|host| !host.is_empty()) {
-        return host.strip_prefix(UNIX).map(PathBuf::from);
+    let path = |host: &str| host.trim().strip_prefix(UNIX).map(PathBuf::from);
+    // Each client has a variable of its own, and leaves the other's alone.
+    let named = if cli.is_podman() { "CONTAINER_HOST" } else { "DOCKER_HOST" };
+    if let Some(host) = cli.variable(named).filter(|host| !host.is_empty()) {
+        return Api::connect(&path(host)?).await.ok();
     }
-    if cli.is_podman() {
-        return None;
+    if !cli.is_podman() {
+        let ask = ["context", "inspect", "--format", "{{.Endpoints.docker.Host}}"];
+        let host = cli.ask(&ask).await.ok()?;
+        return Api::connect(&path(&host)?).await.ok();
     }
-    let ask = ["context", "inspect", "--format", "{{.Endpoints.docker.Host}}"];
-    let host = cli.ask(&ask).await.ok()?;
-    host.trim().strip_prefix(UNIX).map(PathBuf::from)
+    let format = "{{.Host.RemoteSocket.Path}}\t{{.Store.GraphRoot}}";
+    let said = cli.ask(&["info", "--format", format]).await.ok()?;
+    let (socket, store) = said.trim().split_once('\t')?;
+    let socket = path(socket).unwrap_or_else(|| PathBuf::from(socket));
+    // Podman's client needs no service: that of the socket may be one for other containers.
+    let api = Api::connect(&socket).await.ok()?;
+    (api.store().await.ok()? == store).then_some(api)
+}
+
+/// The full name of an image on Docker's registry, if its name says no other.
+fn on_hub(image: &str) -> Option<String> {
+    let first = image.split_once('/').map(|(first, _)| first);
+    let is_host = |first: &str| first == "localhost" || first.contains(['.', ':']);
+    (!first.is_some_and(is_host)).then(|| format!("docker.io/{image}"))
 }
 
 /// What the client says of an engine that isn't there, and of an image that doesn't exist: trying
@@ -208,5 +241,26 @@ fn failure(message: String) -> StartFailure {
     match LASTING.iter().any(|it| message.contains(it)) {
         true => StartFailure::new(message),
         false => StartFailure::passing(message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn images_without_a_registry() {
+        for (image, expected) in [
+            ("nikolaik/python:3", Some("docker.io/nikolaik/python:3")),
+            ("debian", Some("docker.io/debian")),
+            ("debian:12", Some("docker.io/debian:12")),
+            ("ghcr.io/a/b", None),
+            ("localhost/a", None),
+            ("127.0.0.1:9/none:1", None),
+            ("host:5000/a", None),
+        ] {
+            assert_eq!(on_hub(image).as_deref(), expected, "{image}");
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::cli::Cli;
 use crate::instant;
+use crate::reuse::rows;
 use crate::run_args::{OURS, PROFILE};
 use crate::values::label;
 
@@ -33,16 +34,14 @@ pub(crate) async fn reap(cli: &Cli, profile: &str, lifetime: Duration) -> usize 
     let now = instant::nanoseconds_of(SystemTime::now());
     let profile = format!("label={PROFILE}={}", label(profile));
     let ours = format!("label={OURS}");
-    let mut arguments = vec!["ps", "-a", "-q", "--no-trunc", "--filter", &ours];
-    arguments.extend(["--filter", &profile]);
-    // Several states are alternatives.
-    for state in ["status=exited", "status=created", "status=dead"] {
-        arguments.extend(["--filter", state]);
-    }
+    // The states are told apart here: each engine refuses those that it hasn't as a filter.
+    let format = "{{.ID}}\t{{.State}}";
+    let mut arguments = vec!["ps", "-a", "--no-trunc", "--format", format];
+    arguments.extend(["--filter", &ours, "--filter", &profile]);
     let Ok(listed) = cli.ask(&arguments).await else { return 0 };
     let mut reaped = 0;
-    for id in listed.split_ascii_whitespace() {
-        let Ok(row) = cli.ask(&["inspect", "--format", COLUMNS, id]).await else { continue };
+    for row in rows(&listed).filter(|row| !row.is_running()) {
+        let Ok(row) = cli.ask(&["inspect", "--format", COLUMNS, row.id]).await else { continue };
         let mut columns = row.trim().split('\t');
         let (Some(id), Some(state)) = (columns.next(), columns.next()) else { continue };
         let (created, finished) = (columns.next(), columns.next());

@@ -19,18 +19,16 @@ pub struct Pick {
     pub start_needed: bool,
 }
 
-/// A line of `ps` with the columns `{{.ID}}` and `{{.State}}`, and maybe one more.
+/// A line of `ps` with the columns `{{.ID}}` and `{{.State}}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Row<'a> {
     pub(crate) id: &'a str,
     state: &'a str,
-    /// The label [`SPEC`].
-    pub(crate) spec: &'a str,
 }
 
 impl Row<'_> {
     /// Podman says `Up 3 minutes` where Docker says `running`.
-    fn is_running(&self) -> bool {
+    pub(crate) fn is_running(&self) -> bool {
         let first = self.state.split_ascii_whitespace().next().unwrap_or_default();
         first.eq_ignore_ascii_case("running") || first.eq_ignore_ascii_case("up")
     }
@@ -41,7 +39,7 @@ pub(crate) fn rows(ps: &str) -> impl Iterator<Item = Row<'_>> {
     ps.lines().filter_map(|line| {
         let mut columns = line.split('\t').map(str::trim);
         let (id, state) = (columns.next()?, columns.next()?);
-        (!id.is_empty()).then(|| Row { id, state, spec: columns.next().unwrap_or_default() })
+        (!id.is_empty()).then_some(Row { id, state })
     })
 }
 

@@ -501,6 +501,8 @@ sub listen_to_keepers {
             $c->{exit} = $number;
             # What it wrote itself is in its pipes, which hold this much.
             $c->{rest} = 2 * $CHUNK;
+            # It comes before the end, though the window be full.
+            $c->{credit}{$_} += $c->{rest} for 'o', 'e';
             unlink $c->{file};
         }
     }

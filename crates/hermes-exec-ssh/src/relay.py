@@ -527,6 +527,9 @@ def listen_to_keepers():
             c.exit = value
             # What it wrote itself is in its pipes, which hold this much.
             c.rest = 2 * CHUNK
+            # It comes before the end, though the window be full.
+            for stream in c.credit:
+                c.credit[stream] += c.rest
             unlink(c.file)
 
 # Ends those whose keeper was killed: they have become children of this process.

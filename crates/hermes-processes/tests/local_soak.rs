@@ -32,7 +32,7 @@ fn run(plan: Plan) {
         memory_dir: None,
         ..Default::default()
     });
-    let table = runtime.block_on(soak(Arc::new(environment), home, plan));
+    let table = runtime.block_on(soak(Arc::new(environment), home, plan, None));
     println!("{table}");
     // Neither scripts nor states.
     let files: Vec<_> = std::fs::read_dir(temporary).unwrap().collect();

@@ -2,6 +2,7 @@
 
 mod session;
 mod socket;
+mod terminal;
 mod toolbox;
 
 use std::collections::{HashMap, VecDeque};
@@ -54,6 +55,8 @@ pub(crate) enum Fault {
 pub(crate) struct State {
     pub(crate) url: String,
     inner: Mutex<Inner>,
+    /// Connections of terminals end.
+    pub(crate) hangups: tokio::sync::watch::Sender<()>,
 }
 
 #[derive(Default)]
@@ -62,7 +65,10 @@ pub(crate) struct Inner {
     pub(crate) faults: Vec<(String, Fault)>,
     pub(crate) sandboxes: Vec<Sandbox>,
     pub(crate) sessions: HashMap<String, Arc<Session>>,
+    pub(crate) terminals: HashMap<String, Arc<terminal::Terminal>>,
     pub(crate) made: u32,
+    /// How often somebody connected to a terminal.
+    pub(crate) connected: u32,
     pub(crate) is_old: bool,
     /// The states that a new sandbox goes through.
     pub(crate) birth: VecDeque<&'static str>,
@@ -98,7 +104,11 @@ impl Fake {
     pub(crate) async fn at(address: &str) -> Self {
         let listener = TcpListener::bind(address).await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let state = Arc::new(State { url: url.clone(), inner: Mutex::default() });
+        let state = Arc::new(State {
+            url: url.clone(),
+            inner: Mutex::default(),
+            hangups: Default::default(),
+        });
         let mut server = JoinSet::new();
         server.spawn(serve(listener, Arc::clone(&state)));
         Self { url: format!("{url}/api"), state, _server: server }
@@ -142,6 +152,19 @@ impl Fake {
 
     pub(crate) fn sessions(&self) -> usize {
         self.state.lock().sessions.len()
+    }
+
+    pub(crate) fn connected(&self) -> u32 {
+        self.state.lock().connected
+    }
+
+    /// Ends the connections of terminals without a word.
+    pub(crate) fn hang_up(&self) {
+        self.state.hangups.send_replace(());
+    }
+
+    pub(crate) fn terminals(&self) -> usize {
+        self.state.lock().terminals.len()
     }
 }
 
@@ -192,6 +215,9 @@ async fn request_(
         let fault = state.fault(&line);
         if let Some(Fault::Status(status)) = fault {
             return answer(status, &Value::Null);
+        }
+        if path.contains("/process/pty/") {
+            return terminal::connect(&state, &mut request, &path);
         }
         return socket::follow(&state, &mut request, &path, fault);
     }

@@ -28,6 +28,18 @@ pub(crate) fn follow(
     let Some(command) = command.filter(|_| path.ends_with("/logs?follow=true")) else {
         return answer(404, &serde_json::json!({ "error": "command not found" }));
     };
+    accept(request, move |socket| async move {
+        let _ = send(socket, &command, fault).await;
+    })
+}
+
+pub(crate) type Socket = WebSocketStream<TokioIo<hyper::upgrade::Upgraded>>;
+
+/// Makes a socket of a request, for `talk`.
+pub(crate) fn accept<F: Future<Output = ()> + Send>(
+    request: &mut Request<Incoming>,
+    talk: impl FnOnce(Socket) -> F + Send + 'static,
+) -> Answer {
     let key = request.headers().get("sec-websocket-key").unwrap();
     let accept = derive_accept_key(key.as_bytes());
     let upgrade = hyper::upgrade::on(request);
@@ -35,7 +47,7 @@ pub(crate) fn follow(
     tokio::spawn(async move {
         let Ok(upgraded) = upgrade.await else { return };
         let socket = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, None);
-        let _ = send(socket.await, &command, fault).await;
+        talk(socket.await).await;
     });
     let switching = Response::builder()
         .status(101)
@@ -46,7 +58,7 @@ pub(crate) fn follow(
 }
 
 async fn send(
-    mut socket: WebSocketStream<TokioIo<hyper::upgrade::Upgraded>>,
+    mut socket: Socket,
     command: &Command,
     fault: Option<Fault>,
 ) -> Result<(), tokio_tungstenite::tungstenite::Error> {

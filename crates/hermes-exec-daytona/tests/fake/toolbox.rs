@@ -75,6 +75,9 @@ pub(crate) async fn answer_(
             running.input(body["data"].as_str()?).await;
             answer(204, &Value::Null)
         }
+        (_, ["process", "pty", parts @ ..]) => {
+            return super::terminal::asked(state, method, parts, body);
+        }
         ("POST", ["files", "bulk-upload"]) => {
             let kind = headers.get("content-type")?;
             let boundary = kind.strip_prefix("multipart/form-data; boundary=")?;

@@ -8,7 +8,7 @@ use hermes_task::Tracked;
 use serde_json::Value;
 use tokio::net::unix::OwnedWriteHalf;
 use tokio::runtime::Handle as Runtime;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Notify};
 use tokio::time::sleep;
 
 use super::{Api, ApiError};
@@ -29,6 +29,8 @@ pub(super) struct ExecHandle {
     resize: std::sync::Mutex<Option<Tracked<()>>>,
     /// How it ended, once that is known.
     exit: Mutex<Option<Exit>>,
+    /// It was killed: whoever asks need not wait for the next time.
+    killed: Notify,
     /// Writes what was given as stdin.
     pub(super) feed: Option<Tracked<()>>,
     /// Parts the two streams.
@@ -45,6 +47,7 @@ impl ExecHandle {
             has_terminal,
             resize: std::sync::Mutex::new(None),
             exit: Mutex::new(None),
+            killed: Notify::new(),
             feed: None,
             parted: None,
             idle: None,
@@ -66,8 +69,10 @@ impl ExecHandle {
         let [mut pause, longest] = LOOKS;
         let mut tries = 0;
         loop {
-            sleep(pause).await;
-            pause = (pause * 2).min(longest);
+            tokio::select! {
+                () = sleep(pause) => pause = (pause * 2).min(longest),
+                () = self.killed.notified() => [pause, _] = LOOKS,
+            }
             match self.api.inspect_exec(&self.id).await {
                 Ok(state) => {
                     tries = 0;
@@ -98,6 +103,7 @@ impl Handle for ExecHandle {
     }
 
     fn terminate(&self, _grace: Duration) -> BoxFuture<'_, ()> {
+        self.killed.notify_one();
         Box::pin(std::future::ready(()))
     }
 

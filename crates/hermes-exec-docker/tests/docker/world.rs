@@ -21,6 +21,23 @@ pub(crate) struct World {
 pub(crate) enum By {
     Socket,
     Client,
+    Podman,
+    PodmanSocket,
+}
+
+impl By {
+    /// The variables with what is needed for it: the client, the image and the socket.
+    fn needed(self) -> &'static [&'static str] {
+        match self {
+            Self::Socket | Self::Client => {
+                &["HERMES_TEST_DOCKER", "HERMES_TEST_DOCKER_IMAGE", "HERMES_TEST_DOCKER_HOST"]
+            }
+            Self::Podman => &["HERMES_TEST_PODMAN", "HERMES_TEST_PODMAN_IMAGE"],
+            Self::PodmanSocket => {
+                &["HERMES_TEST_PODMAN", "HERMES_TEST_PODMAN_IMAGE", "HERMES_TEST_PODMAN_HOST"]
+            }
+        }
+    }
 }
 
 fn variable(name: &str) -> Option<String> {
@@ -31,24 +48,27 @@ fn variable(name: &str) -> Option<String> {
 impl World {
     /// None if there is no engine that tests may use.
     pub(crate) async fn new(by: By) -> Option<Self> {
-        let names = ["HERMES_TEST_DOCKER_HOST", "HERMES_TEST_DOCKER", "HERMES_TEST_DOCKER_IMAGE"];
-        let [host, client, image] = names.map(variable);
-        let (Some(host), Some(client), Some(image)) = (host, client, image) else {
-            println!("skipped: {} are not set, so there is no engine", names.join(", "));
+        let names = by.needed();
+        let values: Option<Vec<String>> = names.iter().map(|name| variable(name)).collect();
+        let Some(mut values) = values else {
+            println!("skipped: {} are not all set, so there is no engine", names.join(", "));
             return None;
         };
-        let env: Vec<(String, String)> = [
-            ("DOCKER_HOST", host.as_str()),
-            ("HERMES_DOCKER_BINARY", client.as_str()),
-            ("PATH", "/usr/local/bin:/usr/bin:/bin"),
-        ]
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .to_vec();
+        let mut env = vec![
+            ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
+            ("HERMES_DOCKER_BINARY".to_owned(), values.remove(0)),
+        ];
+        let image = values.remove(0);
+        if let Some(host) = values.pop() {
+            let is_podman = by == By::PodmanSocket;
+            let name = if is_podman { "CONTAINER_HOST" } else { "DOCKER_HOST" };
+            env.push((name.to_owned(), host));
+        }
         let engine = match by {
-            By::Socket => Engine::find(&env).await.unwrap(),
-            By::Client => Engine::find_client(&env).await.unwrap(),
+            By::Socket | By::PodmanSocket => Engine::find(&env).await.unwrap(),
+            By::Client | By::Podman => Engine::find_client(&env).await.unwrap(),
         };
-        assert_eq!(engine.has_socket(), by == By::Socket);
+        assert_eq!(engine.has_socket(), matches!(by, By::Socket | By::PodmanSocket));
         let profile = format!("test-{}", hermes_exec_container::unique());
         Some(Self { engine, image, profile, env })
     }
@@ -82,6 +102,12 @@ impl World {
         finished.stdout.text().trim().to_owned()
     }
 
+    /// Removes containers.
+    pub(crate) async fn remove(&self, ids: &[String]) {
+        let ids = ids.iter().map(String::as_str);
+        self.docker(&["rm", "-f"].into_iter().chain(ids).collect::<Vec<_>>()).await;
+    }
+
     /// The containers of this test.
     pub(crate) async fn containers(&self) -> Vec<String> {
         let filter = format!("label=hermes-profile={}", self.profile);
@@ -90,15 +116,36 @@ impl World {
     }
 }
 
-/// Does something with both ways to the engine.
-pub(crate) async fn by_both<F: Future<Output = ()>>(test: impl Fn(World, By) -> F) {
-    for by in [By::Socket, By::Client] {
-        if let Some(world) = World::new(by).await {
-            println!("by {by:?}");
-            test(world, by).await;
-        }
-    }
+/// Makes tests of functions that take a world.
+macro_rules! on {
+    ($by:ident: $($name:ident),*) => {
+        $(#[tokio::test(flavor = "multi_thread")]
+        async fn $name() {
+            if let Some(world) = $crate::world::World::new($crate::world::By::$by).await {
+                super::$name(world).await;
+            }
+        })*
+    };
 }
+pub(crate) use on;
+
+/// Makes tests of functions that take a world: one for each way to Docker's engine.
+macro_rules! on_docker {
+    ($($name:ident),* $(,)?) => {
+        mod socket { $crate::world::on!(Socket: $($name),*); }
+        mod client { $crate::world::on!(Client: $($name),*); }
+    };
+}
+pub(crate) use on_docker;
+
+/// The same for Podman.
+macro_rules! on_podman {
+    ($($name:ident),* $(,)?) => {
+        mod podman_socket { $crate::world::on!(PodmanSocket: $($name),*); }
+        mod podman { $crate::world::on!(Podman: $($name),*); }
+    };
+}
+pub(crate) use on_podman;
 
 /// A container to run things in.
 pub(crate) struct Machine(pub(crate) DockerEnvironment);

@@ -103,7 +103,7 @@ impl Server {
 
     /// Waits until nobody is connected.
     pub(crate) async fn is_idle(&self) {
-        let own = self.running.handle.pid().unwrap().number();
+        let own = self.pid();
         for _ in 0..1000 {
             if below(own).is_empty() {
                 return;
@@ -115,14 +115,24 @@ impl Server {
 
     /// Kills the processes that serve connections, as if the line had been cut there.
     pub(crate) fn kill_sessions(&self) {
-        let own = self.running.handle.pid().unwrap().number();
-        let children = below(own);
-        // Not the commands: those must be found by others.
-        for (pid, _) in children.iter().filter(|(_, name)| name == "sshd") {
-            kill_process(Pid::from_raw(*pid).unwrap(), Signal::KILL).unwrap();
-        }
-        assert!(!children.is_empty());
+        kill_sessions(self.pid());
     }
+
+    /// The number of its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.running.handle.pid().unwrap().number()
+    }
+}
+
+/// Kills the processes that serve connections of the server with that number.
+pub(crate) fn kill_sessions(server: u32) {
+    let children = below(server);
+    // Not the commands: those must be found by others.
+    for (pid, _) in children.iter().filter(|(_, name)| name == "sshd") {
+        // One may end with another.
+        let _ = kill_process(Pid::from_raw(*pid).unwrap(), Signal::KILL);
+    }
+    assert!(!children.is_empty());
 }
 
 /// The processes below one, with their names.

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::Outcome;
 use super::commands::Command;
 
 /// The ways in which commands end.
-const WAYS: [&str; 6] = ["ended", "timed out", "interrupted", "killed", "dropped", "WRONG"];
+const WAYS: [&str; 7] = ["ended", "timed out", "interrupted", "killed", "dropped", "lost", "WRONG"];
 
 /// How many commands of each kind ended how.
 #[derive(Clone, Debug, Default)]
@@ -17,18 +18,26 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub(crate) fn count(&mut self, command: &Command, outcome: Result<&'static str, String>) {
+    pub(crate) fn count(&mut self, command: &Command, outcome: Outcome) {
         let row = self.rows.entry((command.is_background, command.kind)).or_default();
-        let way = outcome.unwrap_or_else(|problem| {
-            let text = &command.text;
-            self.wrong.push(format!("`{text}` ({:?}): {problem}", command.end));
-            "WRONG"
-        });
+        let way = match outcome {
+            Outcome::Good(way) => way,
+            Outcome::Lost(problem) | Outcome::Wrong(problem) => {
+                let text = &command.text;
+                self.wrong.push(format!("`{text}` ({:?}): {problem}", command.end));
+                "WRONG"
+            }
+        };
         *row.entry(way).or_default() += 1;
     }
 
     pub(crate) fn line(&mut self, line: String) {
         self.lines.push(line);
+    }
+
+    /// How many commands ended so.
+    pub(crate) fn of(&self, way: &str) -> u64 {
+        self.rows.values().filter_map(|row| row.get(way)).sum()
     }
 
     pub(crate) fn is_good(&self) -> bool {
