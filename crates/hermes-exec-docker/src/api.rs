@@ -63,13 +63,6 @@ impl Api {
         self.ask(Method::GET, &format!("/containers/{id}/json"), None).await
     }
 
-    /// The folder where the engine has its containers.
-    pub(crate) async fn store(&self) -> Result<String, ApiError> {
-        let info = self.ask(Method::GET, "/info", None).await?;
-        let folder = info.get("DockerRootDir").and_then(Value::as_str);
-        Ok(folder.unwrap_or_default().to_owned())
-    }
-
     /// Asks for something and gives the answer, which need not be JSON.
     async fn ask(
         &self,

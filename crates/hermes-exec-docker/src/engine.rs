@@ -192,27 +192,22 @@ async fn client(env: &[(String, String)]) -> Result<Cli, String> {
     Ok(cli)
 }
 
-/// The engine behind the client's socket, if that is one of this machine and answers.
+/// The engine behind the client's socket, if that is one of this machine and answers. Podman's isn't
+/// used, which is for programs that know Docker's: for each command it leaves a process on this
+/// machine for five minutes.
 async fn api(cli: &Cli) -> Option<Api> {
-    const UNIX: &str = "unix://";
-    let path = |host: &str| host.trim().strip_prefix(UNIX).map(PathBuf::from);
-    // Each client has a variable of its own, and leaves the other's alone.
-    let named = if cli.is_podman() { "CONTAINER_HOST" } else { "DOCKER_HOST" };
-    if let Some(host) = cli.variable(named).filter(|host| !host.is_empty()) {
-        return Api::connect(&path(host)?).await.ok();
+    let path = |host: &str| host.trim().strip_prefix("unix://").map(PathBuf::from);
+    if cli.is_podman() {
+        return None;
     }
-    if !cli.is_podman() {
-        let ask = ["context", "inspect", "--format", "{{.Endpoints.docker.Host}}"];
-        let host = cli.ask(&ask).await.ok()?;
-        return Api::connect(&path(&host)?).await.ok();
-    }
-    let format = "{{.Host.RemoteSocket.Path}}\t{{.Store.GraphRoot}}";
-    let said = cli.ask(&["info", "--format", format]).await.ok()?;
-    let (socket, store) = said.trim().split_once('\t')?;
-    let socket = path(socket).unwrap_or_else(|| PathBuf::from(socket));
-    // Podman's client needs no service: that of the socket may be one for other containers.
-    let api = Api::connect(&socket).await.ok()?;
-    (api.store().await.ok()? == store).then_some(api)
+    let host = match cli.variable("DOCKER_HOST").filter(|host| !host.is_empty()) {
+        Some(host) => host.to_owned(),
+        None => {
+            let ask = ["context", "inspect", "--format", "{{.Endpoints.docker.Host}}"];
+            cli.ask(&ask).await.ok()?
+        }
+    };
+    Api::connect(&path(&host)?).await.ok()
 }
 
 /// The full name of an image on Docker's registry, if its name says no other.

@@ -22,7 +22,6 @@ pub(crate) enum By {
     Socket,
     Client,
     Podman,
-    PodmanSocket,
 }
 
 impl By {
@@ -33,9 +32,6 @@ impl By {
                 &["HERMES_TEST_DOCKER", "HERMES_TEST_DOCKER_IMAGE", "HERMES_TEST_DOCKER_HOST"]
             }
             Self::Podman => &["HERMES_TEST_PODMAN", "HERMES_TEST_PODMAN_IMAGE"],
-            Self::PodmanSocket => {
-                &["HERMES_TEST_PODMAN", "HERMES_TEST_PODMAN_IMAGE", "HERMES_TEST_PODMAN_HOST"]
-            }
         }
     }
 }
@@ -60,15 +56,13 @@ impl World {
         ];
         let image = values.remove(0);
         if let Some(host) = values.pop() {
-            let is_podman = by == By::PodmanSocket;
-            let name = if is_podman { "CONTAINER_HOST" } else { "DOCKER_HOST" };
-            env.push((name.to_owned(), host));
+            env.push(("DOCKER_HOST".to_owned(), host));
         }
         let engine = match by {
-            By::Socket | By::PodmanSocket => Engine::find(&env).await.unwrap(),
-            By::Client | By::Podman => Engine::find_client(&env).await.unwrap(),
+            By::Socket | By::Podman => Engine::find(&env).await.unwrap(),
+            By::Client => Engine::find_client(&env).await.unwrap(),
         };
-        assert_eq!(engine.has_socket(), matches!(by, By::Socket | By::PodmanSocket));
+        assert_eq!(engine.has_socket(), by == By::Socket);
         let profile = format!("test-{}", hermes_exec_container::unique());
         Some(Self { engine, image, profile, env })
     }
@@ -141,7 +135,6 @@ pub(crate) use on_docker;
 /// The same for Podman.
 macro_rules! on_podman {
     ($($name:ident),* $(,)?) => {
-        mod podman_socket { $crate::world::on!(PodmanSocket: $($name),*); }
         mod podman { $crate::world::on!(Podman: $($name),*); }
     };
 }
