@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Stands in for apptainer: an instance is a process in namespaces of its own below a copy of the
-# image's folder, and `exec` joins it. Every call is noted in $APPTAINER_SHIM/calls.
+# image's folder, and `exec` joins it. Every call is noted in state/calls.
 set -eu
-state="$APPTAINER_SHIM"
+here=$(dirname "$0")/..
+state="$here/state"
 printf '%q ' "$@" >>"$state/calls"
 echo >>"$state/calls"
 fail() {
@@ -13,7 +14,7 @@ case "$1" in
   version | --version) echo 1.3.0-shim ;;
   build)
     case "$3" in *broken*) fail "no such image" ;; esac
-    cp -a "$APPTAINER_SHIM_IMAGE" "$2"
+    cp -a "$here/image" "$2"
     ;;
   instance)
     case "$2" in

@@ -54,12 +54,7 @@ impl World {
     pub(crate) fn options(&self) -> Options {
         let at = |name: &str| self.folder().join(name).display().to_string();
         let path = format!("{}:/usr/sbin:/usr/bin:/sbin:/bin", at("bin"));
-        let env = [
-            ("PATH", path),
-            ("APPTAINER_SHIM", at("state")),
-            ("APPTAINER_SHIM_IMAGE", at("image")),
-            ("SECRET", "s".to_owned()),
-        ];
+        let env = [("PATH", path), ("SECRET", "s".to_owned())];
         Options {
             image: at("image"),
             scratch: Some(self.folder().join("scratch")),
