@@ -67,7 +67,9 @@ fn session(bencher: Bencher<'_, '_>, pause: u64) {
     run();
     bencher
         .with_inputs(|| {
-            runtime.block_on(async { tokio::time::sleep(Duration::from_millis(pause)).await })
+            runtime.block_on(async {
+                tokio::time::sleep(Duration::from_millis(pause)).await;
+            })
         })
         .bench_local_values(|()| run());
 }
