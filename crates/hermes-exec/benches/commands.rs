@@ -65,13 +65,10 @@ fn session(bencher: Bencher<'_, '_>, pause: u64) {
         runtime.block_on(session.run(command, &mut |_| {}, std::future::pending())).unwrap()
     };
     run();
-    bencher
-        .with_inputs(|| {
-            runtime.block_on(async {
-                tokio::time::sleep(Duration::from_millis(pause)).await;
-            })
-        })
-        .bench_local_values(|()| run());
+    let rest = || {
+        runtime.block_on(async { tokio::time::sleep(Duration::from_millis(pause)).await });
+    };
+    bencher.with_inputs(rest).bench_local_values(|()| run());
 }
 
 /// Output at full speed: 1 GiB of `yes` by a session.
