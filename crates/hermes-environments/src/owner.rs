@@ -115,6 +115,12 @@ impl Abandoned {
         &self.id
     }
 
+    /// The folder of its files.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The scripts of the commands that ran when the program went: they are in the arguments of
     /// their shells.
     #[must_use]

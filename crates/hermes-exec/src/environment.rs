@@ -95,6 +95,9 @@ pub struct Start {
     /// `$0` is `bash` (or `sh`), there are no positional parameters, and stdin is not touched by
     /// the way it travels.
     pub script: String,
+    /// Whether the script may be an argument, which everybody on the machine can read: it is short
+    /// and has nothing of a command in it.
+    pub is_public: bool,
     /// In which shell.
     pub dialect: Dialect,
     /// The folder that the script will go to, if that is known: a hint for environments that
@@ -119,6 +122,7 @@ impl Start {
     pub fn new(script: impl Into<String>) -> Self {
         Self {
             script: script.into(),
+            is_public: false,
             dialect: Dialect::Bash,
             cwd: None,
             env: Vec::new(),

@@ -79,22 +79,11 @@ impl Machine {
     /// Starts a shell. Blocks until it has taken the place of the fork, which takes long where very
     /// many processes want to run.
     fn begin(&self, start: Start) -> Result<Running, StartFailure> {
-        // A file and not an argument: those are limited to 128 KiB.
-        let (script, last) = match start.script.strip_suffix(LAST) {
-            Some(script) => (script, LAST),
-            None => (&*start.script, ""),
-        };
-        let file = self.write(script).map_err(|error| {
-            let folder = self.scratch.display();
-            StartFailure::new(format!(
-                "the command can't be written to a file in {folder}: {error}"
-            ))
-        })?;
-        let load = match (start.dialect, last) {
-            (Dialect::Posix, _) => format!("eval \"$(cat {})\"", quoted(&file)),
-            (_, "") => format!("builtin eval \"$(<{})\"", quoted(&file)),
-            // Sourcing takes no fork.
-            (_, last) => format!("builtin . {}; {last}", quoted(&file)),
+        let (load, file) = if start.is_public {
+            (start.script.clone(), None)
+        } else {
+            let (load, file) = self.by_file(&start)?;
+            (load, Some(file))
         };
         let mut argv: Vec<String> = match start.dialect {
             Dialect::Bash => vec!["bash".into(), "--norc".into(), "--noprofile".into()],
@@ -132,6 +121,27 @@ impl Machine {
         };
         let handle = Box::new(WithScript { inner: running.handle, _script: file });
         Ok(Running { handle, ..running })
+    }
+
+    /// What loads a script from a file, and the file. Arguments are limited to 128 KiB.
+    fn by_file(&self, start: &Start) -> Result<(String, TempPath), StartFailure> {
+        let (script, last) = match start.script.strip_suffix(LAST) {
+            Some(script) => (script, LAST),
+            None => (&*start.script, ""),
+        };
+        let file = self.write(script).map_err(|error| {
+            let folder = self.scratch.display();
+            StartFailure::new(format!(
+                "the command can't be written to a file in {folder}: {error}"
+            ))
+        })?;
+        let load = match (start.dialect, last) {
+            (Dialect::Posix, _) => format!("eval \"$(cat {})\"", quoted(&file)),
+            (_, "") => format!("builtin eval \"$(<{})\"", quoted(&file)),
+            // Sourcing takes no fork.
+            (_, last) => format!("builtin . {}; {last}", quoted(&file)),
+        };
+        Ok((load, file))
     }
 
     /// The folder that a command goes to, absolute.
@@ -235,7 +245,7 @@ impl Environment for Local {
 /// Keeps the file of a script for as long as its shell may read it.
 struct WithScript {
     inner: Box<dyn Handle>,
-    _script: TempPath,
+    _script: Option<TempPath>,
 }
 
 impl Handle for WithScript {

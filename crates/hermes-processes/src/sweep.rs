@@ -39,7 +39,9 @@ impl Processes {
             let runs = |process: &&Tagged| {
                 is_of(&process.tag)
                     && !spared.contains(&process.tag)
-                    && it.scripts().iter().any(|it| holds(&process.arguments, it))
+                    && (it.scripts().iter().any(|it| holds(&process.arguments, it))
+                        // A shell that waited for its command.
+                        || holds(&process.arguments, it.folder()))
             };
             let commands: HashSet<&Vec<u8>> =
                 tagged.iter().filter(runs).map(|it| &it.tag).collect();

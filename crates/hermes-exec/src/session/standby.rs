@@ -53,6 +53,8 @@ impl Standby {
             env: vec![(TAG.to_owned(), id)],
             stdin: Stdin::Open,
             bare: true,
+            // No file, which would be left when the program ends just then.
+            is_public: true,
             ..Start::new(script)
         };
         let waiting = Arc::clone(&self.waiting);
