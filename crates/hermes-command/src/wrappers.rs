@@ -25,7 +25,23 @@ pub(crate) fn simple_wrapper(name: &str, args: &[Arg]) -> Option<Vec<Arg>> {
         "taskset" => (Spec::stopping("p", &["pid"]), 1),
         "timeout" | "gtimeout" => (Spec::stopping("ks", &["kill-after", "signal"]), 1),
         "stdbuf" => (Spec::stopping("ioe", &["input", "output", "error"]), 0),
-        "setarch" => (Spec::stopping("", &[]), 1),
+        "setarch" => {
+            // The architecture may be left out where options come first.
+            let rest = match args.first() {
+                Some(first) if !first.text().starts_with('-') => args.get(1..).unwrap_or_default(),
+                _ => args,
+            };
+            return Some(Options::parse(rest, Spec::stopping("p", &["pid"])).operands);
+        }
+        "ssh-agent" => (Spec::stopping("atEOP", &[]), 0),
+        "tini" | "tini-static" | "docker-init" | "dumb-init" | "catatonit" => {
+            (Spec::stopping("pe", &["rewrite"]), 0)
+        }
+        "runcon" => {
+            // A whole context, where no part of one is given.
+            let is_whole = args.first().is_some_and(|first| !first.text().starts_with('-'));
+            (Spec::stopping("turl", &["type", "user", "role", "range"]), usize::from(is_whole))
+        }
         "linux32" | "linux64" | "i386" | "x86_64" => (Spec::stopping("", &[]), 0),
         "unshare" => (
             Spec::stopping(

@@ -384,7 +384,9 @@ impl Environments {
     pub(crate) fn temp_dir(&self) -> PathBuf {
         let named = ["TMPDIR", "TMP", "TEMP"].iter();
         let mut named = named.filter_map(|name| self.setup.settings.env_filled(name));
-        let usable = named.find(|it| Path::new(it).is_absolute() && Path::new(it).is_dir());
+        // A file without a name says whether one can be written.
+        let usable =
+            named.find(|it| Path::new(it).is_absolute() && tempfile::tempfile_in(it).is_ok());
         PathBuf::from(usable.unwrap_or("/tmp"))
     }
 

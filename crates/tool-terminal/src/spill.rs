@@ -59,9 +59,12 @@ impl Spill {
         self.is_full = length == 0 && self.pending.len() >= MOST_LINE;
         let Some(text) = self.pending.get(..length).filter(|text| !text.is_empty()) else { return };
         if self.file.is_none() {
+            // An empty variable would name the working folder.
+            let folder = Some(std::env::temp_dir()).filter(|it| it.is_absolute());
+            let folder = folder.unwrap_or_else(|| "/tmp".into());
             // Readable by nobody else.
-            self.file =
-                tempfile::Builder::new().prefix("hermes-output-").suffix(".txt").tempfile().ok();
+            let mut file = tempfile::Builder::new();
+            self.file = file.prefix("hermes-output-").suffix(".txt").tempfile_in(folder).ok();
         }
         let clean = redact(text, self.mode);
         let room = MOST - self.written;

@@ -45,10 +45,7 @@ pub(crate) fn run(globals: &Globals, asked: Call, ui: &mut Ui) -> Ended {
         Value::String(text) => ui.out.text(&text)?,
         parts => ui.out.json(&parts)?,
     }
-    Ok(match exit(&outcome) {
-        Exit::Success => Exit::Success,
-        exit => interrupt.exit().unwrap_or(exit),
-    })
+    Ok(interrupt.exit().unwrap_or_else(|| exit(&outcome)))
 }
 
 /// The argument text, wherever it is.
