@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hermes_exec::environment::{BoxFuture, Exit, Handle, Pid, Size};
+use hermes_exec::remote::told;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -39,17 +40,11 @@ pub(crate) struct CommandHandle {
 }
 
 impl CommandHandle {
-    async fn told(&self) -> Exit {
-        let mut exit = self.exit.clone();
-        let told = exit.wait_for(Option::is_some).await.ok().and_then(|exit| exit.clone());
-        told.unwrap_or_else(|| Exit::Lost("nobody listened to it any more".to_owned()))
-    }
-
     /// What the way says, where the command's own word doesn't come: it may be behind output that
     /// nobody reads.
     async fn late(&self) -> Exit {
         let exit = self.raw.wait().await;
-        match timeout(LATE, self.told()).await {
+        match timeout(LATE, told(self.exit.clone())).await {
             Ok(exit) => exit,
             Err(_) => {
                 let is_ours = self.is_ending.load(Ordering::Acquire);
@@ -88,7 +83,7 @@ impl Handle for CommandHandle {
         Box::pin(async move {
             tokio::select! {
                 biased;
-                exit = self.told() => exit,
+                exit = told(self.exit.clone()) => exit,
                 _ = is_dead.wait_for(|is_dead| *is_dead) => Exit::Code(KILLED),
                 exit = self.late() => exit,
             }

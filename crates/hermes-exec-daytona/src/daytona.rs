@@ -11,7 +11,8 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::api::Api;
-use crate::command::{self, Leftover, TEMP_DIR};
+use crate::command;
+use crate::control::{self, Leftover, TEMP_DIR};
 use crate::options::Options;
 use crate::sandbox::{self, acquire, toolbox_url};
 use crate::toolbox::Toolbox;
@@ -84,12 +85,12 @@ async fn tidy(toolbox: Arc<Toolbox>, mut leftovers: mpsc::UnboundedReceiver<Left
         work.spawn(async move {
             match leftover {
                 Leftover::Running(id) => {
-                    command::end(&toolbox, &id, GRACE).await;
+                    control::end(&toolbox, &id, GRACE).await;
                     toolbox.close_session(&id).await;
                 }
                 Leftover::Ended(id) => toolbox.close_session(&id).await,
                 Leftover::BusyTerminal(id) => {
-                    command::end(&toolbox, &id, GRACE).await;
+                    control::end(&toolbox, &id, GRACE).await;
                     toolbox.close_terminal(&id).await;
                 }
                 Leftover::Terminal(id) => toolbox.close_terminal(&id).await,

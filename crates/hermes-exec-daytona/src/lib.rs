@@ -2,6 +2,7 @@
 
 mod api;
 mod command;
+mod control;
 mod daytona;
 mod frames;
 mod logs;

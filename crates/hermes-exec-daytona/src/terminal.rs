@@ -3,29 +3,24 @@
 //! The toolbox starts the user's own shell there. What that says is of no interest: the shell is
 //! told to become the command, and everything up to the command's mark is left out.
 
-use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt as _, StreamExt as _};
-use hermes_exec::environment::{
-    BoxFuture, Exit, Handle, Pid, Running, Size, Start, StartFailure, Stdin,
-};
-use hermes_exec::remote::{Feed, LONGEST_ARGUMENT, feed, from_file, launch, quoted, with_env};
+use hermes_exec::environment::{Exit, Running, Size, Start, StartFailure, Stdin};
+use hermes_exec::remote::{Feed, feed, quoted};
 use hermes_net::Wire;
-use hermes_task::Tracked;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
-use tokio::runtime::Handle as Runtime;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::api::Fault;
-use crate::command::{Leftover, TEMP_DIR, end};
+use crate::control::{Control, Leftover, Started, TEMP_DIR, argv, before, new_id};
 use crate::logs::connect;
 use crate::toolbox::Toolbox;
 
@@ -47,13 +42,6 @@ const WRAPPER: &str = r#"rm -f "$0"; trap : HUP INT QUIT TERM; printf '\036%s\n'
 
 type Socket = WebSocketStream<Box<dyn Wire>>;
 
-/// What is known of a command at a terminal.
-struct Command {
-    toolbox: Arc<Toolbox>,
-    id: String,
-    exit: watch::Sender<Option<Exit>>,
-}
-
 /// What a message says.
 enum Said {
     Bytes(Bytes),
@@ -72,25 +60,15 @@ pub(crate) async fn start(
     size: Size,
     leftovers: mpsc::UnboundedSender<Leftover>,
 ) -> Result<Running, StartFailure> {
-    let id = format!("hermes-{:032x}", fastrand::u128(..));
+    let id = new_id();
     let what = "starting a command at a terminal of the sandbox";
     // Until the shell is told what to become nothing has run.
-    let before = |fault: Fault| {
-        let failure = fault.to(what);
-        let is_safe_to_retry = !matches!(fault.status, Some(400..=499));
-        StartFailure { is_safe_to_retry, ..failure }
-    };
+    let before = |fault: Fault| before(&fault, what);
     // Nobody can type this mark: what is typed is only where the file is.
     let mark = format!("{:032x}", fastrand::u128(..));
-    let script = with_env(&start);
-    let script_file = format!("{TEMP_DIR}/.{id}.sh");
+    let (argv, script) = argv(&start, &id);
     let mut files: Vec<(&str, &[u8])> = Vec::new();
-    let argv = if script.len() > LONGEST_ARGUMENT {
-        files.push((&script_file, script.as_bytes()));
-        launch(&start, &from_file(&script_file), &id, TEMP_DIR)
-    } else {
-        launch(&start, &script, &id, TEMP_DIR)
-    };
+    files.extend(script.as_ref().map(|(path, script)| (&**path, script.as_bytes())));
     let words: Vec<String> = argv.iter().map(|word| quoted(word)).collect();
     let file = format!("{TEMP_DIR}/.{id}.pty");
     let text = format!("{WRAPPER}\n{}\nexit \"$?\"\n", words.join(" "));
@@ -108,13 +86,12 @@ pub(crate) async fn start(
     let begun = begun.map_err(|_| StartFailure::new(format!("{what}: its shell says nothing")))?;
     let first = begun.map_err(|why| StartFailure::new(format!("{what}: {why}")))?;
     given_up.leftovers = None;
-    let exit = watch::Sender::new(None);
-    let command = Arc::new(Command { toolbox: Arc::clone(toolbox), id, exit });
+    let command = Arc::new(Started::new(toolbox, id));
     let (output, fed) = feed();
     let (mut near, far) = tokio::io::duplex(PIECE);
     let (following, closing) = (Arc::clone(&command), leftovers.clone());
     let follower = Arc::new(hermes_task::spawn(async move {
-        following.follow((sink, stream), first, far, output).await;
+        follow(&following, (sink, stream), first, far, output).await;
         let _ = closing.send(Leftover::Terminal(following.id.clone()));
     }));
     let mut stdin = None;
@@ -133,12 +110,7 @@ pub(crate) async fn start(
         output: fed.filled_by(Arc::clone(&follower)),
         errors: None,
         stdin,
-        handle: Box::new(Control {
-            command,
-            leftovers: Mutex::new(Some(leftovers)),
-            resizing: Mutex::default(),
-            _tasks: (follower, feeding),
-        }),
+        handle: Box::new(Control::new(command, true, leftovers, (follower, feeding))),
     })
 }
 
@@ -209,77 +181,67 @@ fn exit_of(value: &Value) -> Option<Exit> {
     i32::try_from(code).ok().map(Exit::Code)
 }
 
-impl Command {
-    fn ended(&self, exit: Exit) {
-        self.exit.send_if_modified(|slot| {
-            let is_first = slot.is_none();
-            slot.get_or_insert(exit);
-            is_first
-        });
-    }
-
-    /// Hands on what the terminal says, to its end, and what is typed.
-    async fn follow(
-        &self,
-        (mut sink, mut stream): (SplitSink<Socket, Message>, SplitStream<Socket>),
-        first: Bytes,
-        mut input: DuplexStream,
-        output: Feed,
-    ) {
-        output.send(first).await;
-        let mut tries = 0;
+/// Hands on what the terminal says, to its end, and what is typed.
+async fn follow(
+    command: &Started,
+    (mut sink, mut stream): (SplitSink<Socket, Message>, SplitStream<Socket>),
+    first: Bytes,
+    mut input: DuplexStream,
+    output: Feed,
+) {
+    output.send(first).await;
+    let mut tries = 0;
+    loop {
+        let broken = tokio::select! {
+            broken = listen(command, &mut stream, &output, &mut tries) => broken,
+            fault = speak(&mut sink, &mut input) => Some(fault),
+        };
+        let Some(mut fault) = broken else { return };
+        // What is said in the meantime nobody hears; programs at terminals can live with that.
         loop {
-            let broken = tokio::select! {
-                broken = self.listen(&mut stream, &output, &mut tries) => broken,
-                fault = speak(&mut sink, &mut input) => Some(fault),
+            let why = match &fault {
+                it if it.is_absent() => "the terminal is gone: the sandbox was stopped".into(),
+                it if tries >= TRIES => format!("the connection to the sandbox is lost: {it}"),
+                _ => String::new(),
             };
-            let Some(mut fault) = broken else { return };
-            // What is said in the meantime nobody hears; programs at terminals can live with that.
-            loop {
-                let why = match &fault {
-                    it if it.is_absent() => "the terminal is gone: the sandbox was stopped".into(),
-                    it if tries >= TRIES => format!("the connection to the sandbox is lost: {it}"),
-                    _ => String::new(),
-                };
-                if !why.is_empty() {
-                    self.ended(Exit::Lost(why.clone()));
-                    return output.fail(why).await;
-                }
-                tokio::time::sleep(PAUSE * 2_u32.pow(tries)).await;
-                tries += 1;
-                match connect(&self.toolbox, &socket_path(&self.id)).await {
-                    Ok(socket) => break (sink, stream) = socket.split(),
-                    Err(again) => fault = again,
-                }
+            if !why.is_empty() {
+                command.ended(Exit::Lost(why.clone()));
+                return output.fail(why).await;
+            }
+            tokio::time::sleep(PAUSE * 2_u32.pow(tries)).await;
+            tries += 1;
+            match connect(&command.toolbox, &socket_path(&command.id)).await {
+                Ok(socket) => break (sink, stream) = socket.split(),
+                Err(again) => fault = again,
             }
         }
     }
+}
 
-    /// Hands on what the terminal says. None once the command has ended.
-    async fn listen(
-        &self,
-        stream: &mut SplitStream<Socket>,
-        output: &Feed,
-        tries: &mut u32,
-    ) -> Option<Fault> {
-        loop {
-            match next(stream).await {
-                Said::Bytes(bytes) => {
-                    *tries = 0;
-                    output.send(bytes).await;
-                }
-                Said::Exit(Exit::Lost(why)) => {
-                    self.ended(Exit::Lost(why.clone()));
-                    output.fail(why).await;
-                    return None;
-                }
-                Said::Exit(exit) => {
-                    self.ended(exit);
-                    return None;
-                }
-                Said::Nothing => {}
-                Said::Broken(fault) => return Some(fault),
+/// Hands on what the terminal says. None once the command has ended.
+async fn listen(
+    command: &Started,
+    stream: &mut SplitStream<Socket>,
+    output: &Feed,
+    tries: &mut u32,
+) -> Option<Fault> {
+    loop {
+        match next(stream).await {
+            Said::Bytes(bytes) => {
+                *tries = 0;
+                output.send(bytes).await;
             }
+            Said::Exit(Exit::Lost(why)) => {
+                command.ended(Exit::Lost(why.clone()));
+                output.fail(why).await;
+                return None;
+            }
+            Said::Exit(exit) => {
+                command.ended(exit);
+                return None;
+            }
+            Said::Nothing => {}
+            Said::Broken(fault) => return Some(fault),
         }
     }
 }
@@ -317,72 +279,6 @@ impl Drop for Guard {
     fn drop(&mut self) {
         if let Some(leftovers) = &self.leftovers {
             let _ = leftovers.send(Leftover::BusyTerminal(self.id.clone()));
-        }
-    }
-}
-
-/// Control over a command at a terminal.
-struct Control {
-    command: Arc<Command>,
-    /// Who ends it when nobody holds it any more; nobody, once it is let go.
-    leftovers: Mutex<Option<mpsc::UnboundedSender<Leftover>>>,
-    /// The last change of the size; those before it don't matter.
-    resizing: Mutex<Option<Tracked<()>>>,
-    _tasks: (Arc<Tracked<()>>, Option<Tracked<()>>),
-}
-
-impl Control {
-    fn leftovers(&self) -> Option<mpsc::UnboundedSender<Leftover>> {
-        self.leftovers.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
-impl Handle for Control {
-    fn pid(&self) -> Option<Pid> {
-        None
-    }
-
-    fn wait(&self) -> BoxFuture<'_, Exit> {
-        let mut exit = self.command.exit.subscribe();
-        Box::pin(async move {
-            let ended = exit.wait_for(Option::is_some).await;
-            let ended = ended.ok().and_then(|exit| exit.clone());
-            ended.unwrap_or_else(|| Exit::Lost("nobody follows the command".to_owned()))
-        })
-    }
-
-    fn terminate(&self, grace: Duration) -> BoxFuture<'_, ()> {
-        Box::pin(end(&self.command.toolbox, &self.command.id, grace))
-    }
-
-    fn resize(&self, size: Size) -> io::Result<()> {
-        if self.command.exit.borrow().is_some() {
-            return Err(io::Error::new(io::ErrorKind::BrokenPipe, "the terminal is gone"));
-        }
-        if Runtime::try_current().is_err() {
-            return Err(io::Error::other("there is no runtime to do it in"));
-        }
-        let command = Arc::clone(&self.command);
-        let change = hermes_task::spawn(async move {
-            if let Err(fault) = command.toolbox.resize_terminal(&command.id, size).await {
-                tracing::debug!(%fault, "a terminal keeps its size");
-            }
-        });
-        *self.resizing.lock().unwrap_or_else(PoisonError::into_inner) = Some(change);
-        Ok(())
-    }
-
-    fn release(&self) {
-        self.leftovers();
-    }
-}
-
-impl Drop for Control {
-    fn drop(&mut self) {
-        if let Some(leftovers) = self.leftovers()
-            && self.command.exit.borrow().is_none()
-        {
-            let _ = leftovers.send(Leftover::BusyTerminal(self.command.id.clone()));
         }
     }
 }

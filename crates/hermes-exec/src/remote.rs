@@ -3,6 +3,9 @@
 
 mod feed;
 mod launch;
+mod told;
 
 pub use feed::{Fed, Feed, feed, pumped};
+pub(crate) use launch::is_name;
 pub use launch::{LONGEST_ARGUMENT, TAG, ending, from_file, launch, quoted, with_env};
+pub use told::told;

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use hermes_exec::environment::{
     BoxFuture, Dialect, Exit, Handle, Pid, Running, Size, Start, StartFailure, Stdin, Writer,
 };
-use hermes_exec::remote::{Feed, LONGEST_ARGUMENT, feed, from_file, quoted, with_env};
+use hermes_exec::remote::{Feed, LONGEST_ARGUMENT, feed, from_file, quoted, told, with_env};
 use hermes_task::Tracked;
 use serde_json::{Value, json};
 use tokio::io::AsyncWrite;
@@ -317,12 +317,7 @@ impl Handle for Control {
     }
 
     fn wait(&self) -> BoxFuture<'_, Exit> {
-        let mut exit = self.command.exit.subscribe();
-        Box::pin(async move {
-            let ended = exit.wait_for(Option::is_some).await;
-            let ended = ended.ok().and_then(|exit| exit.clone());
-            ended.unwrap_or_else(|| Exit::Lost("nobody follows the command".to_owned()))
-        })
+        Box::pin(told(self.command.exit.subscribe()))
     }
 
     fn terminate(&self, _: Duration) -> BoxFuture<'_, ()> {

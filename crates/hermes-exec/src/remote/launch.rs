@@ -68,7 +68,8 @@ pub fn with_env(start: &Start) -> Cow<'_, str> {
     Cow::Owned(format!("export{exports}; {}", start.script))
 }
 
-fn is_name(name: &str) -> bool {
+/// Whether a shell may have a variable of this name.
+pub(crate) fn is_name(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|first| first == b'_' || first.is_ascii_alphabetic())
         && bytes.all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
