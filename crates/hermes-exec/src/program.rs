@@ -23,7 +23,7 @@ pub use companion::{Companion, Pipes};
 pub use find::find;
 use group::Group;
 #[cfg(unix)]
-pub use live::{Stranger, Streams, TAG};
+pub use live::{Stranger, Streams, TAG, tag_of};
 pub use outcome::{Ended, Finished, Output, StartError};
 
 /// Bytes kept of each of stdout and stderr when nothing else is said.

@@ -430,8 +430,7 @@ impl Process {
 /// What all that a process of this machine starts inherits.
 pub(crate) fn tag_of(pid: Option<Pid>) -> Option<Vec<u8>> {
     match pid {
-        #[cfg(target_os = "linux")]
-        Some(Pid::Host(number)) => crate::tagged::tag_of(number),
+        Some(Pid::Host(number)) => hermes_exec::program::tag_of(number),
         _ => None,
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::time::Duration;
 
-use hermes_exec::program::{Stranger, TAG};
+use hermes_exec::program::{Stranger, tag_of};
 
 /// A process that carries the variable of a command.
 pub(crate) struct Tagged {
@@ -29,14 +29,6 @@ pub(crate) fn all() -> Vec<Tagged> {
         Some(Tagged { stranger, tag, arguments })
     };
     pids.filter_map(one).collect()
-}
-
-/// The variable's value that a process was started with.
-pub(crate) fn tag_of(pid: u32) -> Option<Vec<u8>> {
-    let environ = fs::read(format!("/proc/{pid}/environ")).ok()?;
-    let name = format!("{TAG}=");
-    let mut entries = environ.split(|byte| *byte == 0);
-    entries.find_map(|it| it.strip_prefix(name.as_bytes())).map(<[u8]>::to_owned)
 }
 
 /// Ends processes and what they started. Returns how many of them there were.

@@ -16,6 +16,7 @@ use self::handle::LiveHandle;
 pub use self::stranger::Stranger;
 use self::streams::Prepared;
 pub use self::streams::Streams;
+pub use self::tree::tag_of;
 use super::{BUSY_PAUSE, Program, StartError, is_busy};
 use crate::environment::Running;
 pub use crate::remote::TAG;

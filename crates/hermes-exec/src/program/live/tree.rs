@@ -109,3 +109,16 @@ pub(super) fn started(pid: Pid) -> Option<u64> {
     #[cfg(not(target_os = "linux"))]
     return None;
 }
+
+/// The value of [`TAG`](crate::program::TAG) in the environment that a process was started with. None
+/// for processes of others, and where the system doesn't tell.
+#[must_use]
+pub fn tag_of(pid: u32) -> Option<Vec<u8>> {
+    #[cfg(target_os = "linux")]
+    return table::tag_of(i32::try_from(pid).ok()?);
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = pid;
+        None
+    }
+}

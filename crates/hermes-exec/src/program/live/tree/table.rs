@@ -36,7 +36,7 @@ struct Stat {
     /// Ticks since the machine started.
     started: u64,
     /// The tag, once somebody asked for it.
-    tag: OnceLock<Option<Box<[u8]>>>,
+    tag: OnceLock<Option<Vec<u8>>>,
 }
 
 pub(super) fn started(pid: Pid) -> Option<u64> {
@@ -181,8 +181,8 @@ fn stat(pid: i32) -> Option<Stat> {
 }
 
 /// The value of the tag in the environment that a process was started with.
-fn tag_of(pid: i32) -> Option<Box<[u8]>> {
+pub(super) fn tag_of(pid: i32) -> Option<Vec<u8>> {
     let environ = fs::read(format!("/proc/{pid}/environ")).ok()?;
     let mut entries = environ.split(|byte| *byte == 0);
-    entries.find_map(|entry| Some(entry.strip_prefix(TAG.as_bytes())?.strip_prefix(b"=")?.into()))
+    entries.find_map(|entry| Some(entry.strip_prefix(TAG.as_bytes())?.strip_prefix(b"=")?.to_vec()))
 }
