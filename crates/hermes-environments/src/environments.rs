@@ -80,6 +80,7 @@ pub struct Environments {
     declared: Arc<Declared>,
     /// The sandbox of this machine, once the configuration is known to want one.
     confine: OnceLock<Option<Arc<Confined>>>,
+    temp_dir: OnceLock<PathBuf>,
     slots: Mutex<HashMap<String, Arc<Slot>>>,
     reaper: OnceLock<Tracked<()>>,
     pub(crate) probes: Probes,
@@ -94,6 +95,7 @@ impl Environments {
         let passthrough = configured.map(|it| it.env_passthrough).unwrap_or_default();
         Arc::new(Self {
             confine: OnceLock::new(),
+            temp_dir: OnceLock::new(),
             passthrough: Passthrough::new(Arc::clone(&setup.blocklist), passthrough),
             setup,
             folders: Folders::default(),
@@ -380,14 +382,17 @@ impl Environments {
     }
 
     /// The folder of this machine for short-lived files: the first absolute one of those that are
-    /// named for it.
+    /// named for it in which a file can be made.
     pub(crate) fn temp_dir(&self) -> PathBuf {
-        let named = ["TMPDIR", "TMP", "TEMP"].iter();
-        let mut named = named.filter_map(|name| self.setup.settings.env_filled(name));
-        // A file without a name says whether one can be written.
-        let usable =
-            named.find(|it| Path::new(it).is_absolute() && tempfile::tempfile_in(it).is_ok());
-        PathBuf::from(usable.unwrap_or("/tmp"))
+        let choose = || {
+            let mut named =
+                memory::TEMPORARY.iter().filter_map(|name| self.setup.settings.env_filled(name));
+            // A file without a name says whether one can be written.
+            let usable =
+                named.find(|it| Path::new(it).is_absolute() && tempfile::tempfile_in(it).is_ok());
+            PathBuf::from(usable.unwrap_or("/tmp"))
+        };
+        self.temp_dir.get_or_init(choose).clone()
     }
 
     pub(crate) fn settings(&self) -> &Settings {

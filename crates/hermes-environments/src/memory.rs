@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+/// The variables that name a folder for temporary files, the first of them first.
+pub(crate) const TEMPORARY: [&str; 3] = ["TMPDIR", "TMP", "TEMP"];
+
 /// Bytes that must be free there. A container has 64 MiB as a rule, which browsers fill.
 #[cfg(target_os = "linux")]
 const ROOM: u64 = 256 * 1024 * 1024;
@@ -11,7 +14,7 @@ const ROOM: u64 = 256 * 1024 * 1024;
 /// variable that isn't empty.
 #[cfg(target_os = "linux")]
 pub(crate) fn folder<'a>(env: impl Fn(&str) -> Option<&'a str>) -> Option<PathBuf> {
-    if ["TMPDIR", "TMP", "TEMP"].iter().any(|name| env(name).is_some()) {
+    if TEMPORARY.iter().any(|name| env(name).is_some()) {
         return None;
     }
     let own = env("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|it| it.is_absolute());
