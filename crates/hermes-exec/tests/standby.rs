@@ -80,3 +80,18 @@ async fn a_state_that_changed_meanwhile_is_the_one_that_counts() {
     assert_eq!(machine.run_at_once("echo $A").await, "2\n");
     assert_eq!(machine.run("echo $A").await, said("2\n"));
 }
+
+#[tokio::test]
+async fn one_that_was_stopped_runs_no_part_of_a_script() {
+    let machine = Machine::new();
+    machine.run("true").await;
+    tokio::time::sleep(pause()).await;
+    let [waiting] = &*children() else { panic!("{:?}", children()) };
+    let pid = rustix::process::Pid::from_raw(waiting.parse().unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    tokio::time::sleep(pause()).await;
+    // More than its pipe takes.
+    let long = format!("echo ran >>~/ran; : {}", "x".repeat(1 << 20));
+    assert_eq!(machine.run_at_once(&long).await, "");
+    assert_eq!(machine.run("cat ~/ran").await, said("ran\n"));
+}

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use hermes_task::Tracked;
 use tokio::io::AsyncWriteExt as _;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::quote::quote;
 use super::slots::Slot;
@@ -23,6 +23,9 @@ use crate::program::TAG;
 /// How long a session is idle before a shell is started. Commands that follow at once aren't held up
 /// by it, and a program that ends after one command starts none.
 const PAUSE: Duration = Duration::from_millis(3);
+
+/// How long such a shell may take to read its script. Somebody may have stopped it.
+const READING: Duration = Duration::from_secs(2);
 
 /// The shell of a session that waits, or is on its way.
 #[derive(Default)]
@@ -75,11 +78,17 @@ impl Standby {
         if !Arc::ptr_eq(&waiting.state, state) || has_ended(&waiting.running) {
             return None;
         }
-        let mut running = waiting.running;
-        let mut stdin = running.stdin.take()?;
-        // The shell reads all of it before it runs anything: one that is gone has run nothing.
-        stdin.write_all(script.as_bytes()).await.ok()?;
-        stdin.shutdown().await.ok()?;
+        let mut waiting = waiting.running;
+        let mut stdin = waiting.stdin.take()?;
+        // Named after its input, so that it goes before it when this is given up: it must not take
+        // a part of the script for all of it.
+        let running = waiting;
+        let give = async {
+            stdin.write_all(script.as_bytes()).await?;
+            stdin.shutdown().await
+        };
+        // It reads all of it before it runs anything: one that doesn't, or is gone, has run nothing.
+        timeout(READING, give).await.ok()?.ok()?;
         Some(running)
     }
 }

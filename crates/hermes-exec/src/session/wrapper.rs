@@ -4,6 +4,7 @@
 //! functions and aliases called `cd` or `export` and a `PATH` with nothing in it. Bash 3.2 suffices.
 
 use super::quote::{expandable, folder, quote};
+use crate::remote::is_name;
 
 /// A command and what surrounds it.
 pub(super) struct Wrapper<'a> {
@@ -77,9 +78,7 @@ impl Wrapper<'_> {
     pub(super) fn continuation(&self, env: &[(String, String)]) -> Option<String> {
         let mut script = String::from("builtin exec </dev/null\nSECONDS=0\n");
         for (name, value) in env {
-            let is_name = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-                && !name.starts_with(|c: char| c.is_ascii_digit());
-            if !is_name {
+            if !is_name(name) {
                 return None;
             }
             script.push_str(&format!("builtin export {name}={}\n", quote(value)));
