@@ -90,6 +90,9 @@ proptest! {
         let command = parts.join(glue);
         let prepared = prepare_command(&command);
         prop_assert_eq!(prepare_command(&prepared), prepared.as_str());
-        prop_assert_eq!(sudo_count(&prepared), sudo_count(&command));
+        // Of a text without an end the shell runs some lines at most; where a name ends isn't sure.
+        if outline(&command).is_complete {
+            prop_assert_eq!(sudo_count(&prepared), sudo_count(&command));
+        }
     }
 }

@@ -143,6 +143,8 @@ fn scripts() {
         ("timeout 60 make check", 0, "passed test full make check"),
         ("pytest | tail -5", 0, ""),
         ("pytest 2>&1 | tee log", 1, ""),
+        ("cargo check && cargo test | tail", 0, "passed typecheck full cargo check"),
+        ("cargo check && cargo test | tail", 1, ""),
         ("set -o pipefail; pytest | tail -5", 0, "passed test full pytest"),
         ("set -o pipefail; pytest | tail -5", 1, ""),
         ("pytest || true", 0, ""),
@@ -251,10 +253,16 @@ mod properties {
         fn nothing_is_proved_where_another_command_ends_the_line(text in pieces()) {
             // Nothing of a text that makes no sense runs at all.
             let ends = ["&", "|", ";", "(", "{", "!", "if", "then", "\n"];
-            prop_assume!(!ends.iter().any(|it| text.ends_with(it)));
+            if ends.iter().any(|it| text.ends_with(it)) {
+                return Ok(());
+            }
             for other in ["| cat", "; true", "|| true", "&"] {
+                // What stands before `&&` passed when a pipeline after it was run at all.
+                if other == "| cat" && text.contains("&&") {
+                    continue;
+                }
                 // What isn't closed swallows the other command; then it isn't understood.
-                prop_assert_eq!(verification(&format!("{text} {other}"), 0), None);
+                prop_assert_eq!(verification(&format!("{text} {other}"), 0), None, "{}", other);
             }
         }
 
