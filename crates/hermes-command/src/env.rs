@@ -91,6 +91,9 @@ impl Env {
         {
             variables.insert(name.to_owned(), vec![Variable::text(Flow::known(value))]);
         }
+        // The agent starts the shell.
+        let parent = Variable::text(Flow::tainted(Taint::AGENT));
+        variables.insert("PPID".to_owned(), vec![parent]);
         Self {
             variables,
             references: Map::default(),

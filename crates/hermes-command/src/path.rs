@@ -519,6 +519,11 @@ impl Homes {
         let below = format!("{}/.hermes", home.trim_end_matches('/'));
         Self { home: home.to_owned(), agent: [hermes.trim_end_matches('/').to_owned(), below] }
     }
+
+    /// Whether a path is the agent's folder.
+    pub(crate) fn is_agents(&self, path: &str) -> bool {
+        self.agent.iter().any(|it| it == path.trim_end_matches('/'))
+    }
 }
 
 /// Files in which shells remember what was typed.

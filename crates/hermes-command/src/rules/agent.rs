@@ -29,7 +29,13 @@ impl Judge {
         }
         let options = Options::parse(
             args,
-            Spec::new("pmtqs", &["profile", "home", "model", "provider", "toolsets", "resume"]),
+            Spec::new(
+                "pmtqs",
+                &[
+                    "profile", "home", "model", "provider", "toolsets", "resume", "approve",
+                    "task", "cwd", "color",
+                ],
+            ),
         );
         let words = options.texts();
         let (first, second, third) = (
@@ -37,7 +43,20 @@ impl Judge {
             words.get(1).copied().unwrap_or_default(),
             words.get(2).copied().unwrap_or_default(),
         );
+        let has_home = options.value("", "home").is_some()
+            || io.set.iter().any(|(name, _)| name == "HERMES_HOME")
+            || env
+                .latest("HERMES_HOME")
+                .and_then(|it| it.items.first())
+                .is_some_and(|it| !self.homes.is_agents(it));
+        let answers = options.value("", "approve").is_some_and(|it| !it.is("deny"));
         match (first, second) {
+            ("call" | "exec" | "mcp", _) if has_home || answers => self.find(
+                "agent_settings",
+                Category::SelfHarm,
+                false,
+                "Runs the agent's tools by settings or answers that the person didn't give.",
+            ),
             ("gateway", "stop" | "restart" | "uninstall" | "kill") | ("stop" | "restart", _)
                 if first == "gateway"
                     || self.argv.first().is_some_and(|it| it.ends_with("gateway")) =>

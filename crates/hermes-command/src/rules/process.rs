@@ -285,6 +285,12 @@ impl Judge {
         }
         if texts.iter().any(|it| names_agent(it))
             || options.operands.iter().any(|it| it.taint.has(Taint::AGENT))
+            || name == "pkill"
+                && ["parent", "pgroup", "session"].iter().zip(["P", "g", "s"]).any(
+                    |(long, short)| {
+                        options.value(short, long).is_some_and(|it| it.taint.has(Taint::AGENT))
+                    },
+                )
         {
             self.kill_agent();
         }
