@@ -82,16 +82,30 @@ async fn a_state_that_changed_meanwhile_is_the_one_that_counts() {
 }
 
 #[tokio::test]
-async fn one_that_was_stopped_runs_no_part_of_a_script() {
+async fn one_that_was_stopped_runs_nothing() {
     let machine = Machine::new();
     machine.run("true").await;
+    // The second is more than its pipe takes.
+    for long in [String::new(), "x".repeat(1 << 20)] {
+        tokio::time::sleep(pause()).await;
+        let [waiting] = &*children() else { panic!("{:?}", children()) };
+        let pid = rustix::process::Pid::from_raw(waiting.parse().unwrap()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+        tokio::time::sleep(pause()).await;
+        assert_eq!(machine.run_at_once(&format!("echo ran >>~/ran; : {long}")).await, "");
+    }
+    assert_eq!(machine.run("cat ~/ran").await, said("ran\nran\n"));
+}
+
+#[tokio::test]
+async fn one_waits_already_when_commands_follow_at_once() {
+    let machine = Machine::new();
+    machine.run("export A=0; f() { echo $A; }").await;
     tokio::time::sleep(pause()).await;
-    let [waiting] = &*children() else { panic!("{:?}", children()) };
-    let pid = rustix::process::Pid::from_raw(waiting.parse().unwrap()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
-    tokio::time::sleep(pause()).await;
-    // More than its pipe takes.
-    let long = format!("echo ran >>~/ran; : {}", "x".repeat(1 << 20));
-    assert_eq!(machine.run_at_once(&long).await, "");
-    assert_eq!(machine.run("cat ~/ran").await, said("ran\n"));
+    for n in 0..20 {
+        let text = machine.run_at_once("f; export A=$((A + 1)); echo $PPID").await;
+        assert_eq!(text, format!("{n}\n{}\n", std::process::id()));
+        // That of the command before has ended, and at most one is there for the next one.
+        assert!(children().len() <= 1, "{:?}", children());
+    }
 }

@@ -190,6 +190,12 @@ impl Done {
         if has_run && let Some(note) = exit_note(&plan.command, code) {
             result.insert("exit_code_meaning".to_owned(), note.into());
         }
+        if has_run && self.finished.cwd.is_none() {
+            let note = "what this command set for later ones (folder, variables, functions, \
+                        aliases, options) isn't kept: it was replaced by another program, killed, \
+                        or kept its shell from saving them";
+            result.insert("state_note".to_owned(), note.into());
+        }
         if has_run && let Some(proof) = verification(&plan.command, code) {
             let proof = json!({
                 "status": if proof.has_passed { "passed" } else { "failed" },
