@@ -1,5 +1,6 @@
 //! Languages by their tree-sitter grammars: what the parser had to skip or to make up is wrong.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -52,26 +53,37 @@ fn parse(language: Language, text: &str) -> Parsed {
     if memchr(0, text.as_bytes()).is_some() {
         return Parsed::Unknown("the file holds NUL characters");
     }
+    let is_shell = language.name() == Some("bash");
     // Within, as dropping the parser is what uses recursion.
     deep::run(text, deep::tokens(text).saturating_mul(STACK_PER_TOKEN), move |text| {
-        match tree(&language, text, Instant::now() + MAX_TIME) {
+        let seen = if is_shell { as_ascii(text) } else { Cow::Borrowed(text.as_bytes()) };
+        match tree(&language, &seen, Instant::now() + MAX_TIME) {
             Some(tree) => problems(&tree, text).into(),
             None => Parsed::Unknown("the check took too long"),
         }
     })
 }
 
+/// A text with letters in place of all that isn't ASCII, which means the same to a shell. The scanner
+/// of its grammar looks every character up in a table of 256, and what it finds beyond may be the
+/// end of this program: tree-sitter-bash 0.25.1, at a brace before an emoji.
+fn as_ascii(text: &str) -> Cow<'_, [u8]> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text.as_bytes());
+    }
+    Cow::Owned(text.bytes().map(|it| if it.is_ascii() { it } else { b'x' }).collect())
+}
+
 /// The tree of a text; none when it isn't done in time, or the grammar is of another age than the
 /// parser.
-fn tree(language: &Language, text: &str, deadline: Instant) -> Option<Tree> {
+fn tree(language: &Language, text: &[u8], deadline: Instant) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(language).ok()?;
     let mut stop = |_: &_| {
         if Instant::now() < deadline { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
     let options = ParseOptions::new().progress_callback(&mut stop);
-    let bytes = text.as_bytes();
-    let mut read = |offset: usize, _| bytes.get(offset..).unwrap_or_default();
+    let mut read = |offset: usize, _| text.get(offset..).unwrap_or_default();
     parser.parse_with_options(&mut read, None, Some(options))
 }
 

@@ -321,6 +321,15 @@ hostile_texts_end! {
 
 /// A parser of a grammar releases its stack by recursion.
 #[cfg(feature = "javascript")]
+/// What ended the whole program.
+#[test]
+fn characters_beyond_every_table() {
+    let text = "echo {\u{1f600} {1..\u{10ffff} ${\u{b31f4}\n";
+    for path in all_kinds() {
+        assert!(check(Path::new(path), Some(text), text).is_some(), "{path}");
+    }
+}
+
 #[test]
 fn a_small_stack_is_enough() {
     let text = "{a:".repeat(50_000);
