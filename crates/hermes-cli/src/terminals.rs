@@ -6,7 +6,6 @@ pub(crate) use left_out::{Terminals, machine};
 pub(crate) use lent::{Terminals, machine};
 
 /// The machine that commands run on.
-#[cfg_attr(not(feature = "terminal"), expect(dead_code, reason = "there are no commands"))]
 pub(crate) struct Machine {
     /// Its kind, as in `terminal.backend`.
     pub(crate) backend: String,

@@ -39,7 +39,7 @@ impl Environments {
             let Some(idle) = entry.take() else { continue };
             drop(entry);
             self.drop_slot(&key, &slot);
-            idle.session.environment().close(Close::AsConfigured).await;
+            idle.session.close(Close::AsConfigured).await;
         }
     }
 }
@@ -59,10 +59,9 @@ pub(crate) async fn close(slot: Arc<Slot>, how: Close, limit: Duration) {
 }
 
 async fn close_entry(entry: Arc<Entry>, how: Close, limit: Duration) {
-    let environment = entry.session.environment();
-    let limit = match environment.kind() {
+    let limit = match entry.session.environment().kind() {
         "ssh" | "modal" | "daytona" => limit + sync::BACK,
         _ => limit,
     };
-    let _ = tokio::time::timeout(limit, environment.close(how)).await;
+    let _ = tokio::time::timeout(limit, entry.session.close(how)).await;
 }

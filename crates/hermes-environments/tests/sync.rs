@@ -466,3 +466,19 @@ async fn files_that_are_declared_later_come_too() {
     place.synced.sync(true).await.unwrap();
     assert!(!place.there("keys").exists());
 }
+
+#[tokio::test]
+async fn a_session_leaves_no_files_behind() {
+    let place = Place::new();
+    let session = Session::new(place.synced.clone(), Initial::default());
+    // Nothing was begun, so there is nothing to remove.
+    session.close(Close::AsConfigured).await;
+    assert_eq!(place.starts.load(Ordering::Relaxed), 0);
+    let session = Session::new(place.synced.clone(), Initial::default());
+    let command = Foreground::new("export A=1", "/");
+    session.run(command, &mut |_| {}, std::future::pending()).await.unwrap();
+    assert!(Path::new(session.folder()).is_dir());
+    session.close(Close::AsConfigured).await;
+    assert!(!Path::new(session.folder()).exists());
+    assert_eq!(place.closed.load(Ordering::Relaxed), 2);
+}

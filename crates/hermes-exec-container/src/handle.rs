@@ -14,6 +14,7 @@ use crate::census::Doomed;
 use crate::ending;
 use crate::pump::{Pump, settled};
 use crate::reaper::Reaper;
+use crate::transport::Fate;
 
 /// How long the command's own word of its end is waited for when the way knows of it already.
 const LATE: Duration = Duration::from_secs(1);
@@ -66,7 +67,16 @@ impl CommandHandle {
         // The way sees the end too, as a rule; but one with much to do sees it late.
         if timeout(LATE, self.wait()).await.is_err() {
             self.raw.terminate(Duration::ZERO).await;
-            if let Ok(Ok(())) = ended {
+            let is_gone = match ended {
+                Ok(Ok(())) => true,
+                // With the container all of it is gone.
+                _ => matches!(
+                    timeout(ENDING, self.reaper.transport().fate()).await,
+                    Ok(Fate::Gone(_))
+                ),
+            };
+            if is_gone {
+                self.is_over.store(true, Ordering::Release);
                 self.is_dead.send_replace(true);
             }
         }

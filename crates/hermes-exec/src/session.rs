@@ -19,6 +19,7 @@ mod wrapper;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 pub use self::foreground::{Ended, Finished, Foreground};
 pub use self::quote::quote;
@@ -26,8 +27,11 @@ use self::slots::Slots;
 use self::standby::Standby;
 pub(crate) use self::wrapper::LAST;
 use self::wrapper::{Report, Wrapper};
-use crate::environment::{Dialect, Environment, Running, Size, Start, StartFailure, Stdin};
+use crate::environment::{Close, Dialect, Environment, Running, Size, Start, StartFailure, Stdin};
 use crate::program::TAG;
+
+/// How long removing a session's files may take on another machine.
+const TIDYING: Duration = Duration::from_secs(3);
 
 /// How the state of a session begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -183,6 +187,25 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// Gives up the session and its environment: its files are removed, also those on a machine
+    /// that this process can't look into, as far as that is still to be reached.
+    pub async fn close(&self, how: Close) {
+        if self.shared.is_none() && self.opened.initialized() {
+            let start = Start {
+                dialect: Dialect::Posix,
+                ..Start::new(format!("exec rm -rf -- {}", quote(&self.folder)))
+            };
+            let remove = async {
+                // A machine that can't be reached has lost them, or keeps them.
+                if let Ok(running) = self.environment.start(start).await {
+                    running.handle.wait().await;
+                }
+            };
+            let _ = tokio::time::timeout(TIDYING, remove).await;
+        }
+        self.environment.close(how).await;
     }
 
     /// The path of a state on the machine.

@@ -1,6 +1,8 @@
 //! The whole of an output that is too long to be shown, in a file where the command ran.
 
 use std::io::Write as _;
+use std::path::Path;
+use std::time::Duration;
 
 use hermes_environments::Lease;
 use hermes_exec::environment::{Dialect, Start, Stdin};
@@ -16,6 +18,33 @@ const MOST_LINE: usize = 1024 * 1024;
 
 /// How much is collected in memory before a file is begun.
 const FIRST: usize = 64 * 1024;
+
+/// What the names of such files begin and end with.
+const NAME: [&str; 2] = ["hermes-output-", ".txt"];
+
+/// How long they stay: a task may take a day.
+const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Removes the files in a folder of this machine that have been there for long. Those on other
+/// machines are theirs to tidy up.
+pub(crate) fn sweep(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_named = name
+            .to_str()
+            .and_then(|it| it.strip_prefix(NAME[0])?.strip_suffix(NAME[1]))
+            .is_some_and(|it| it.len() == 6 && it.bytes().all(|it| it.is_ascii_alphanumeric()));
+        // Of the entry itself, not of what a link points to.
+        let is_old = || {
+            let it = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
+            it.modified().ok()?.elapsed().ok().filter(|age| *age > KEPT)
+        };
+        if is_named && is_old().is_some() {
+            // Those of others stay.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
 
 /// Clean output without secrets, in memory at first and then in a file of this machine.
 pub(crate) struct Spill {
@@ -64,7 +93,7 @@ impl Spill {
             let folder = folder.unwrap_or_else(|| "/tmp".into());
             // Readable by nobody else.
             let mut file = tempfile::Builder::new();
-            self.file = file.prefix("hermes-output-").suffix(".txt").tempfile_in(folder).ok();
+            self.file = file.prefix(NAME[0]).suffix(NAME[1]).tempfile_in(folder).ok();
         }
         let clean = redact(text, self.mode);
         let room = MOST - self.written;
@@ -104,5 +133,41 @@ impl Spill {
         let running = environment.start(start).await.ok()?;
         let exit = running.handle.wait().await;
         (exit == hermes_exec::environment::Exit::Code(0)).then_some(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn old_ones_go() {
+        let dir = tempfile::tempdir().unwrap();
+        let long_ago = std::time::SystemTime::now() - KEPT - Duration::from_secs(60);
+        for (name, is_old) in [
+            ("hermes-output-aB3xYz.txt", true),
+            ("hermes-output-aB3xY1.txt", false),
+            ("hermes-output-notes of mine.txt", true),
+            ("hermes-output-aB3xYz.txt.bak", true),
+            ("other.txt", true),
+        ] {
+            let file = std::fs::File::create(dir.path().join(name)).unwrap();
+            if is_old {
+                file.set_modified(long_ago).unwrap();
+            }
+        }
+        sweep(dir.path());
+        let left = std::fs::read_dir(dir.path()).unwrap();
+        let mut left: Vec<_> =
+            left.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+        left.sort();
+        let expected = [
+            "hermes-output-aB3xY1.txt",
+            "hermes-output-aB3xYz.txt.bak",
+            "hermes-output-notes of mine.txt",
+            "other.txt",
+        ];
+        assert_eq!(left, expected);
     }
 }

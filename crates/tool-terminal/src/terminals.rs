@@ -8,6 +8,8 @@ use hermes_exec::environment::Close;
 use hermes_processes::Processes;
 use hermes_registry::Services;
 
+use crate::spill;
+
 /// The machines and the processes of a program: `cx.service::<Terminals>()`.
 #[derive(Debug)]
 pub struct Terminals {
@@ -53,9 +55,13 @@ impl Terminals {
     pub async fn sweep(&self) -> usize {
         #[cfg_attr(not(target_os = "linux"), expect(unused_mut, reason = "nothing is left there"))]
         let mut count = 0;
-        #[cfg(target_os = "linux")]
         for folder in self.environments.scratch_dirs() {
-            count += self.processes.sweep(&folder).await;
+            #[cfg(target_os = "linux")]
+            {
+                count += self.processes.sweep(&folder).await;
+            }
+            // It is tried at each start.
+            let _ = hermes_task::spawn_blocking(move || spill::sweep(&folder)).await;
         }
         count
     }

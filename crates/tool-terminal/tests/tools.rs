@@ -126,6 +126,25 @@ async fn commands_are_judged_by_what_the_session_makes_of_them() {
 }
 
 #[tokio::test]
+async fn what_is_not_kept_is_told() {
+    let world = World::new();
+    for (command, is_told) in [
+        ("export A=1", false),
+        ("exit 3", false),
+        ("no_such_program", false),
+        ("exec >/dev/null", false),
+        ("cd /; exec true", true),
+        ("export A=2; kill -9 $$", true),
+        ("export A=2; ulimit -n 5", true),
+        ("export A=2; set -r", true),
+    ] {
+        let result = world.run(command).await;
+        assert_eq!(result.get("state_note").is_some(), is_told, "{command}: {result}");
+    }
+    assert_eq!(world.output("echo $A").await, "1");
+}
+
+#[tokio::test]
 async fn a_folder_for_one_command_is_left_again() {
     let world = World::new();
     world.run("cd /usr").await;
