@@ -111,10 +111,23 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// A text without line ends and other control characters, which would move the cursor.
+/// A text without line ends and other control characters, which would move the cursor. What turns
+/// the direction of the text, and so shows another one than there is, is spelled out.
 pub(crate) fn one_line(text: &str) -> String {
-    let visible: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    visible.trim_end().to_owned()
+    let mut visible = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if c.is_control() => visible.push(' '),
+            '\u{61c}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}' => visible.extend(c.escape_unicode()),
+            c => visible.push(c),
+        }
+    }
+    visible.truncate(visible.trim_end().len());
+    visible
 }
 
 /// As much of a text as fits into `room` columns, with an ellipsis where something is missing.
@@ -148,6 +161,7 @@ mod tests {
         let check = |args: Value, expected: &str| assert_eq!(arguments(&args), expected);
         check(json!({"limit": 3, "path": "a.rs"}), "a.rs");
         check(json!({"command": "ls\n\x1b[2Jrm", "path": "a"}), "ls  [2Jrm");
+        check(json!({"command": "ls \u{202e}xr"}), r"ls \u{202e}xr");
         check(json!({"odd": "x", "n": 1}), "x");
         check(json!({"merge": true, "todos": [1, 2]}), "todos (2)");
         check(json!({"n": 1}), r#"{"n":1}"#);

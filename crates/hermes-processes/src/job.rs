@@ -21,6 +21,10 @@ use crate::state::{Ended, Reason, Source};
 /// How long typing into a process may take. One that reads nothing fills its pipe some day.
 const TYPING: Duration = Duration::from_secs(10);
 
+/// How long it may take until the end of one that was killed is told. An engine that is just removing
+/// the container may need a while to say so.
+const TOLD: Duration = Duration::from_secs(20);
+
 /// The character that is the end of the input when it is typed on an empty line.
 const END: u8 = 4;
 
@@ -284,8 +288,7 @@ impl Process {
             handle.terminate(self.grace).await;
         }
         // Its end is told by whoever listens to it, once all of its output is there.
-        let limit = Duration::from_secs(5);
-        let told = tokio::time::timeout(limit, ended.wait_for(Option::is_some)).await;
+        let told = tokio::time::timeout(TOLD, ended.wait_for(Option::is_some)).await;
         let told = told.ok().and_then(|it| it.ok().and_then(|it| it.clone()));
         match told {
             Some(ended) if ended.reason == Reason::Killed => Killed::Killed(ended),

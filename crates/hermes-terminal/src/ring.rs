@@ -31,8 +31,10 @@ pub struct Page {
     pub total_lines: u64,
     /// How many lines aren't kept any more.
     pub dropped_lines: u64,
-    /// How many characters aren't kept any more. The first line that is kept may lack its start.
+    /// How many characters aren't kept any more.
     pub dropped_chars: u64,
+    /// Whether the start of the first of these lines isn't kept any more.
+    pub is_cut: bool,
 }
 
 impl Page {
@@ -148,6 +150,7 @@ impl Ring {
             total_lines: total,
             dropped_lines: dropped,
             dropped_chars: self.kept.dropped_chars,
+            is_cut: first == 0 && !shown.is_empty() && self.kept.is_cut,
         }
     }
 
@@ -202,6 +205,8 @@ struct Kept {
     dropped_bytes: u64,
     dropped_chars: u64,
     dropped_lines: u64,
+    /// Whether `text` begins inside of a line.
+    is_cut: bool,
 }
 
 impl Kept {
@@ -223,7 +228,8 @@ impl Kept {
             memchr_iter(b'\n', part.get(..length.min(part.len())).unwrap_or_default()).count()
         };
         let lines = lines(older, bytes) + lines(newer, bytes.saturating_sub(older.len()));
-        self.text.drain(..bytes);
+        let last = self.text.drain(..bytes).next_back();
+        self.is_cut = last.is_some_and(|it| it != b'\n');
         self.chars -= surplus;
         self.dropped_bytes += bytes as u64;
         self.dropped_chars += surplus as u64;

@@ -44,10 +44,15 @@ fn what_is_lost_is_told() {
     assert_eq!(page.total_lines, 100);
     assert_eq!((page.dropped_lines, page.dropped_chars), (87, 690));
     assert_eq!((page.first_line, page.lines), (87, 13));
-    // The first line that is kept lacks its start.
+    assert!(page.is_cut && !ring.page(Some(88), 5).is_cut);
     assert!(page.text.starts_with(" 87\nline 88\n"), "{}", page.text);
     assert_eq!(ring.page(Some(98), 5).text, "line 98\nline 99");
     assert_eq!(ring.total_chars(), 790);
+    // Up to the end of a line.
+    ring.push(b"123456789012345");
+    ring.push(b"67\n");
+    assert!(ring.text().starts_with("line 90\n"), "{}", ring.text());
+    assert!(!ring.page(Some(0), 1).is_cut);
 }
 
 #[test]

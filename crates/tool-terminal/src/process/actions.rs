@@ -109,7 +109,10 @@ pub(super) fn log(
     let (first, lines) = (page.first_line, page.lines as u64);
     let showing = match lines {
         0 => "no lines".to_owned(),
-        _ => format!("lines {first}-{} (from 0)", first + lines - 1),
+        _ => {
+            let cut = if page.is_cut { "; the start of the first isn't kept" } else { "" };
+            format!("lines {first}-{} (from 0{cut})", first + lines - 1)
+        }
     };
     put(&mut result, "showing", showing);
     if page.is_truncated() {
