@@ -50,7 +50,7 @@ fn what_is_lost_is_told() {
     assert_eq!(ring.total_chars(), 790);
     // Up to the end of a line.
     ring.push(b"123456789012345");
-    ring.push(b"67\n");
+    ring.push(b"6789\n");
     assert!(ring.text().starts_with("line 90\n"), "{}", ring.text());
     assert!(!ring.page(Some(0), 1).is_cut);
 }
