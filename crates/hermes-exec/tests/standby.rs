@@ -96,3 +96,16 @@ async fn one_that_was_stopped_runs_nothing() {
     }
     assert_eq!(machine.run("cat ~/ran").await, said("ran\nran\n"));
 }
+
+#[tokio::test]
+async fn one_waits_already_when_commands_follow_at_once() {
+    let machine = Machine::new();
+    machine.run("export A=0; f() { echo $A; }").await;
+    tokio::time::sleep(pause()).await;
+    for n in 0..20 {
+        let text = machine.run_at_once("f; export A=$((A + 1)); echo $PPID").await;
+        assert_eq!(text, format!("{n}\n{}\n", std::process::id()));
+        // That of the command before has ended, and at most one is there for the next one.
+        assert!(children().len() <= 1, "{:?}", children());
+    }
+}

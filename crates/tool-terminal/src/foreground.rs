@@ -190,7 +190,8 @@ impl Done {
         if has_run && let Some(note) = exit_note(&plan.command, code) {
             result.insert("exit_code_meaning".to_owned(), note.into());
         }
-        if has_run && self.finished.cwd.is_none() {
+        let has_begun = self.finished.is_entered && !matches!(self.finished.ended, Ended::Lost(_));
+        if has_begun && self.finished.cwd.is_none() {
             let note = "what this command set for later ones (folder, variables, functions, \
                         aliases, options) isn't kept: it was replaced by another program, killed, \
                         or kept its shell from saving them";

@@ -141,6 +141,12 @@ async fn what_is_not_kept_is_told() {
         let result = world.run(command).await;
         assert_eq!(result.get("state_note").is_some(), is_told, "{command}: {result}");
     }
+    for (command, is_told) in [("sleep 60", false), ("export A=2; exec sleep 60", true)] {
+        let result = world.call("terminal", json!({"command": command, "timeout": 1})).await;
+        let result = result.unwrap();
+        assert_eq!(result["exit_code"], 124, "{result}");
+        assert_eq!(result.get("state_note").is_some(), is_told, "{command}: {result}");
+    }
     assert_eq!(world.output("echo $A").await, "1");
 }
 

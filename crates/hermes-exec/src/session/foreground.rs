@@ -132,7 +132,10 @@ impl Session {
         let waiting = match &state {
             Some(state) if self.environment.keeps_standby() && command.stdin == Stdin::Null => {
                 match wrapper.continuation(&command.env) {
-                    Some(script) => self.standby.run(state, &script).await,
+                    Some(script) => {
+                        let (id, path) = (self.next_id(), self.path(state.number()));
+                        self.standby.run(&self.environment, id, (state, &path), &script).await
+                    }
                     None => None,
                 }
             }
@@ -184,7 +187,7 @@ impl Session {
         let state = self.slots().current();
         if let Some(state) = state.filter(|_| self.environment.keeps_standby()) {
             let path = self.path(state.number());
-            self.standby.prepare(Arc::clone(&self.environment), self.next_id(), state, &path);
+            self.standby.prepare(Arc::clone(&self.environment), self.next_id(), state, path);
         }
     }
 
