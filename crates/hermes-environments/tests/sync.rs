@@ -482,3 +482,29 @@ async fn a_session_leaves_no_files_behind() {
     assert!(!Path::new(session.folder()).exists());
     assert_eq!(place.closed.load(Ordering::Relaxed), 2);
 }
+
+#[tokio::test]
+async fn a_session_whose_files_are_gone_begins_anew() {
+    let place = Place::new();
+    let session = Session::new(place.synced.clone(), Initial::default());
+    let run = async |command: &str| {
+        let mut said = Vec::new();
+        let mut take = |bytes: &[u8]| said.extend_from_slice(bytes);
+        let stop = std::future::pending();
+        let finished = session.run(Foreground::new(command, "/"), &mut take, stop).await.unwrap();
+        (String::from_utf8(said).unwrap(), finished.is_kept, finished.is_new)
+    };
+    let said = |text: &str, is_kept, is_new| (text.to_owned(), is_kept, is_new);
+    assert_eq!(run("export A=1").await, said("", true, false));
+    fs::remove_dir_all(session.folder()).unwrap();
+    assert_eq!(run("ls -d / $A; export B=2").await, said("/\n", true, true));
+    let remove = format!("rm -r {}; echo $B", session.folder());
+    assert_eq!(run(&remove).await, said("2\n", false, false));
+    assert_eq!(run("ls -d / $B").await, said("/\n", true, true));
+    fs::remove_dir_all(session.folder()).unwrap();
+    let many: Vec<_> = (0..10).map(|_| run("export C=3; ls -d /")).collect();
+    for (text, is_kept, _) in futures_util::future::join_all(many).await {
+        assert_eq!((&*text, is_kept), ("/\n", true));
+    }
+    assert_eq!(run("echo $C").await, said("3\n", true, false));
+}

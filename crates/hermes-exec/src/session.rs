@@ -21,9 +21,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use self::foreground::Once;
 pub use self::foreground::{Ended, Finished, Foreground};
 pub use self::quote::quote;
-use self::slots::Slots;
+use self::slots::{Slot, Slots};
 use self::standby::Standby;
 pub(crate) use self::wrapper::LAST;
 use self::wrapper::{Report, Wrapper};
@@ -71,6 +72,7 @@ pub struct Session {
     slots: Mutex<Slots>,
     standby: Standby,
     opened: tokio::sync::OnceCell<()>,
+    renewing: tokio::sync::Mutex<()>,
     initial: Initial,
     /// Part of the markers that nobody can guess.
     secret: String,
@@ -95,6 +97,7 @@ impl Session {
             slots: Mutex::default(),
             standby: Standby::default(),
             opened: tokio::sync::OnceCell::new(),
+            renewing: tokio::sync::Mutex::default(),
             initial,
             secret,
             commands: AtomicU64::new(0),
@@ -120,6 +123,7 @@ impl Session {
     /// It could not be started.
     pub async fn spawn(&self, background: Background) -> Result<Running, StartFailure> {
         self.ready().await?;
+        self.restore()?;
         let state = self.slots().current();
         let names = self.names(&background.env);
         let wrapper = Wrapper {
@@ -156,10 +160,7 @@ impl Session {
     /// begin with what the environment gives then.
     async fn open(&self) -> Result<(), StartFailure> {
         if let Some(folder) = &self.shared {
-            make_folder(folder).map_err(|error| {
-                let folder = folder.display();
-                StartFailure::new(format!("the session's folder {folder} can't be made: {error}"))
-            })?;
+            make_folder(folder)?;
         }
         let ways = if self.initial.is_login || !self.initial.files.is_empty() {
             [true, false].as_slice()
@@ -178,13 +179,51 @@ impl Session {
                 timeout: Some(foreground::OPENING),
                 ..Foreground::new(command, self.environment.initial_cwd())
             };
-            let finished = self.once(first, dialect, &mut |_| {}, std::future::pending()).await?;
+            let once = self.once(&first, dialect, &mut |_| {}, std::future::pending()).await?;
             if self.slots().current().is_some() {
                 break;
             }
-            if let Ended::Lost(message) = finished.ended {
+            if let Once::Finished(Finished { ended: Ended::Lost(message), .. }) = once {
                 return Err(StartFailure::passing(message));
             }
+        }
+        Ok(())
+    }
+
+    /// Makes the folder and the state once more when somebody has removed them and this process can
+    /// put them back. Whether the state begins anew.
+    ///
+    /// # Errors
+    /// The folder is somebody else's now, or can't be made.
+    fn restore(&self) -> Result<bool, StartFailure> {
+        let Some(folder) = &self.shared else { return Ok(false) };
+        let (state, text) = {
+            let slots = self.slots();
+            (slots.current(), slots.text())
+        };
+        let Some(state) = state else { return Ok(false) };
+        if !is_own(folder) {
+            make_folder(folder)?;
+        }
+        let path = self.path(state.number());
+        if Path::new(&path).exists() {
+            return Ok(false);
+        }
+        let is_back = text.is_some_and(|text| std::fs::write(&path, text).is_ok());
+        if !is_back {
+            self.slots().forget();
+        }
+        Ok(!is_back)
+    }
+
+    /// Makes the folder and the first state anew, unless somebody has done so since `state` was
+    /// found to be gone.
+    async fn renew(&self, state: &Slot) -> Result<(), StartFailure> {
+        let _renewing = self.renewing.lock().await;
+        let is_current = |it: Slot| Arc::ptr_eq(&it, state);
+        if self.slots().current().is_some_and(is_current) {
+            self.slots().forget();
+            self.open().await?;
         }
         Ok(())
     }
@@ -264,12 +303,27 @@ impl std::fmt::Debug for Session {
     }
 }
 
-fn make_folder(folder: &Path) -> std::io::Result<()> {
+fn make_folder(folder: &Path) -> Result<(), StartFailure> {
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     // Somebody who can write beside us must not have put one there.
-    builder.create(folder)
+    builder.create(folder).map_err(|error| {
+        let folder = folder.display();
+        StartFailure::new(format!("the session's folder {folder} can't be made: {error}"))
+    })
+}
+
+/// Whether a folder is there that nobody else has put there.
+fn is_own(folder: &Path) -> bool {
+    std::fs::symlink_metadata(folder).is_ok_and(|found| {
+        #[cfg(unix)]
+        let is_mine =
+            std::os::unix::fs::MetadataExt::uid(&found) == rustix::process::geteuid().as_raw();
+        #[cfg(not(unix))]
+        let is_mine = true;
+        is_mine && found.is_dir()
+    })
 }
 
 /// 24 hexadecimal digits that nobody can guess.

@@ -292,6 +292,24 @@ async fn commands_at_the_same_time() {
 }
 
 #[tokio::test]
+async fn a_folder_that_somebody_removed_is_made_anew() {
+    let machine = Machine::new();
+    let (home, folder) = (machine.home(), machine.session.folder().to_owned());
+    machine.run("A=1; export B=2; f() { echo \"f$B\"; }").await;
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(machine.run("f; cd /").await, said("f2\n"));
+    let (text, finished) = machine
+        .finish(Foreground::new("B=3; rm -r \"${TMPDIR:-$HOME/../tmp}\"/hermes-*", &home))
+        .await;
+    assert_eq!((&*text, finished.ended, finished.is_kept), ("", Ended::Exited(0), false));
+    assert_eq!(machine.run("f; B=4").await, said("f2\n"));
+    std::fs::remove_dir_all(&folder).unwrap();
+    let (text, finished) = machine.finish(Foreground::new("f; cd /", home)).await;
+    assert_eq!((&*text, finished.is_kept, finished.is_new), ("f4\n", true, false));
+    assert_eq!(finished.cwd.as_deref(), Some("/"));
+}
+
+#[tokio::test]
 async fn nothing_is_left_in_the_temporary_folder() {
     let machine = Machine::new();
     machine.run("true").await;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use hermes_environments::Lease;
 use hermes_exec::environment::{Handle, Pid, Size, Writer};
 use hermes_exec::program::Stranger;
-use hermes_terminal::{Cursor, Page, Ring, Watch};
+use hermes_terminal::{Cursor, News, Page, Ring, Watch};
 use tokio::io::AsyncWriteExt as _;
 use tokio::sync::watch;
 
@@ -17,6 +17,8 @@ use crate::checkpoint::{Routing, Saved};
 use crate::screen::Screen;
 use crate::spool::Spool;
 use crate::state::{Ended, Reason, Source};
+#[cfg(target_os = "linux")]
+use crate::tagged;
 
 /// How long typing into a process may take. One that reads nothing fills its pipe some day.
 const TYPING: Duration = Duration::from_secs(10);
@@ -206,9 +208,26 @@ impl Process {
         self.output().ring.preview(chars)
     }
 
+    /// The last characters of what it wrote, with what `mask` hides in it. That sees some of what
+    /// comes before too: the end of a secret doesn't look like one.
+    #[must_use]
+    pub fn masked_preview(&self, chars: usize, mask: impl FnOnce(&str) -> String) -> String {
+        let text = self.output().ring.preview(chars.saturating_add(hermes_terminal::CONTEXT));
+        let mut text = mask(&text);
+        let surplus = text.chars().count().saturating_sub(chars);
+        text.drain(..text.char_indices().nth(surplus).map_or(text.len(), |(at, _)| at));
+        text
+    }
+
+    /// How many characters it wrote.
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        self.output().ring.total_chars()
+    }
+
     /// What it wrote since this was called last.
     #[must_use]
-    pub fn new_output(&self) -> String {
+    pub fn new_output(&self) -> News {
         let mut output = self.output();
         let Output { ring, cursor, .. } = &mut *output;
         ring.read_new(cursor)
@@ -271,9 +290,9 @@ impl Process {
     }
 
     /// Ends it and everything that it started, also what it left running when it ended itself.
-    pub async fn kill(&self, source: Source) -> Killed {
+    pub async fn kill(self: &Arc<Self>, source: Source) -> Killed {
         if let Some(ended) = self.ended() {
-            return match self.end_leftovers().await {
+            return match Self::end_leftovers_of(std::slice::from_ref(self), self.grace).await {
                 0 => Killed::AlreadyExited(ended),
                 count => Killed::LeftBehind(ended, count),
             };
@@ -297,13 +316,24 @@ impl Process {
         }
     }
 
-    /// Ends what it left running on this machine; how many processes those were.
-    async fn end_leftovers(&self) -> usize {
+    /// How many processes it left running on this machine when it ended.
+    pub async fn leftovers(&self) -> usize {
         #[cfg(target_os = "linux")]
-        if let Some(tag) = self.tag.clone() {
-            use crate::tagged;
-            let all = hermes_task::spawn_blocking(tagged::all).await.unwrap_or_default();
-            return tagged::end(all.iter().filter(|it| it.tag == tag), self.grace).await;
+        if let Some(tag) = self.tag.clone().filter(|_| self.ended().is_some()) {
+            return tagged::all().await.iter().filter(|it| it.tag == tag).count();
+        }
+        0
+    }
+
+    /// Ends what processes left running on this machine; how many processes those were.
+    pub(crate) async fn end_leftovers_of(ended: &[Arc<Self>], grace: Duration) -> usize {
+        #[cfg(target_os = "linux")]
+        {
+            let tags: Vec<_> = ended.iter().filter_map(|it| it.tag.as_deref()).collect();
+            if !tags.is_empty() {
+                let all = tagged::all().await;
+                return tagged::end(all.iter().filter(|it| tags.contains(&&*it.tag)), grace).await;
+            }
         }
         0
     }

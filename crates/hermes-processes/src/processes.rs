@@ -262,18 +262,21 @@ impl Processes {
         }
     }
 
-    /// Ends all running processes of a task, or all there are.
+    /// Ends all running processes of a task, or all there are, and what those that have ended left
+    /// running on this machine. Returns how many of the processes ran.
     pub async fn kill_all(&self, task: Option<&str>) -> usize {
         let all = self.all().into_iter();
         let theirs = all.filter(|it| task.is_none_or(|task| it.task == task) && !it.is_detached);
-        let killing: Vec<_> = theirs
-            .filter(|it| it.ended().is_none())
+        let (ended, running): (Vec<_>, Vec<_>) = theirs.partition(|it| it.ended().is_some());
+        let killing: Vec<_> = running
+            .into_iter()
             .map(|it| hermes_task::spawn(async move { it.kill(Source::KillAll).await }))
             .collect();
         let mut count = 0;
         for killing in killing {
             count += usize::from(matches!(killing.await, Ok(Killed::Killed(_))));
         }
+        Process::end_leftovers_of(&ended, self.shared.grace).await;
         self.shared.save().await;
         count
     }

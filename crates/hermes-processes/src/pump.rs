@@ -146,7 +146,7 @@ impl Shared {
             exit_code: ended.code,
             reason: ended.reason,
             source: ended.source,
-            output: (self.mask)(&process.command, &process.preview(TOLD)),
+            output: process.masked_preview(TOLD, |text| (self.mask)(&process.command, text)),
         };
         // A wait that this wakes finds the event in its place, and takes it away.
         let is_told = process.notifies()

@@ -22,7 +22,7 @@ impl Processes {
         if abandoned.is_empty() {
             return 0;
         }
-        let tagged = tagged::all();
+        let tagged = tagged::all().await;
         let tag_of = |pid: u32| tagged.iter().find(|it| it.stranger.pid() == pid).map(|it| &it.tag);
         // Those that are to go on, whoever looks after them now, and what this program runs in.
         let recorded = self.recorded().into_iter();

@@ -15,7 +15,11 @@ pub(crate) struct Tagged {
 }
 
 /// Processes of this user that belong to commands.
-pub(crate) fn all() -> Vec<Tagged> {
+pub(crate) async fn all() -> Vec<Tagged> {
+    hermes_task::spawn_blocking(look).await.unwrap_or_default()
+}
+
+fn look() -> Vec<Tagged> {
     let Ok(user) = fs::metadata("/proc/self").map(|it| it.uid()) else { return Vec::new() };
     let entries = fs::read_dir("/proc").into_iter().flatten();
     let pids = entries.filter_map(|it| it.ok()?.file_name().to_str()?.parse::<u32>().ok());

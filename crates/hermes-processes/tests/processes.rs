@@ -100,8 +100,8 @@ async fn a_life() {
     assert_eq!(process.wait(LONG, std::future::ready(())).await, Waited::Interrupted);
     assert_eq!(end(&process).await, (Some(4), Reason::Exited));
     assert_eq!(process.preview(1000), "one\ntwo\n");
-    assert_eq!(process.new_output(), "one\ntwo\n");
-    assert_eq!(process.new_output(), "");
+    assert_eq!(process.new_output().text, "one\ntwo\n");
+    assert_eq!(process.new_output().text, "");
     assert!(matches!(process.kill(Source::ProcessKill).await, Killed::AlreadyExited(_)));
     assert!(matches!(process.write(b"x").await, Err(InputError::Ended(_))));
     assert_eq!(std::fs::read(process.log().unwrap()).unwrap(), b"one\ntwo\n");
@@ -236,6 +236,24 @@ async fn what_runs_is_found_again() {
     assert!(matches!(found.write(b"x").await, Err(InputError::Detached)));
     let Killed::Killed(_) = found.kill(Source::ProcessKill).await else { panic!() };
     assert_eq!(end(&process).await, (Some(143), Reason::Exited));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_ended_ones_left_running_is_ended_too() {
+    let machine = Machine::new();
+    let process = machine.spawn("sleep 600 >/dev/null 2>&1 & echo $!").await;
+    assert_eq!(process.leftovers().await, 0);
+    end(&process).await;
+    assert_eq!(process.leftovers().await, 1);
+    let pid: u32 = process.preview(100).trim().parse().unwrap();
+    let left = hermes_exec::program::Stranger::now(pid).unwrap();
+    assert!(left.is_alive());
+    assert_eq!(machine.processes.kill_all(Some("other")).await, 0);
+    assert!(left.is_alive());
+    assert_eq!(machine.processes.kill_all(None).await, 0);
+    assert!(!left.is_alive());
+    assert_eq!(process.leftovers().await, 0);
 }
 
 #[tokio::test]

@@ -31,7 +31,7 @@ pub use exit_note::exit_note;
 pub use foreground::{ForegroundIssue, ForegroundKind, foreground_check};
 pub use marker::cwd_extract;
 pub use poller::is_ci_poller;
-pub use ring::{Cursor, DEFAULT_RING, Page, Ring};
+pub use ring::{CONTEXT, Cursor, DEFAULT_RING, News, Page, Ring};
 pub use settle::Settler;
 pub use sudo::{prepare_command, sudo_auth_failed, sudo_count, sudo_needs_password};
 pub use utf8::Decoder;

@@ -12,15 +12,34 @@ pub const DEFAULT_RING: usize = 200_000;
 /// How far somebody has read in a [`Ring`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cursor {
-    /// Where the settled text was read to, in bytes since the start.
+    /// Where the settled text was read to, in bytes and in characters since the start.
     at: u64,
+    chars: u64,
     /// The open line as it was shown.
     shown: String,
+}
+
+/// Most bytes of the output before a part of it that come with that part: what is written over
+/// several lines, such as a key, is known by how it begins.
+pub const CONTEXT: usize = 8 * 1024;
+
+/// What came since somebody read last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct News {
+    /// What was read before and stands right before it: up to [`CONTEXT`] bytes, from the beginning
+    /// of a line where one begins in them.
+    pub before: String,
+    /// What is new.
+    pub text: String,
+    /// How many characters were dropped before anybody read them.
+    pub lost: u64,
 }
 
 /// Lines of output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
+    /// What stands before these lines: up to [`CONTEXT`] bytes.
+    pub before: String,
     /// The lines, without a line feed at the end.
     pub text: String,
     /// The number of the first of them since the start of the process, from 0.
@@ -56,9 +75,9 @@ impl Page {
 /// let mut cursor = Cursor::default();
 /// ring.push(b"one\ntwo\n50 %");
 /// assert_eq!(ring.page(Some(1), 1).text, "two");
-/// assert_eq!(ring.read_new(&mut cursor), "one\ntwo\n50 %");
+/// assert_eq!(ring.read_new(&mut cursor).text, "one\ntwo\n50 %");
 /// ring.push(b"\r100 %\n");
-/// assert_eq!(ring.read_new(&mut cursor), "100 %\n");
+/// assert_eq!(ring.read_new(&mut cursor).text, "100 %\n");
 /// assert_eq!(ring.preview(7), "\n100 %\n");
 /// ```
 #[derive(Clone, Debug)]
@@ -111,19 +130,27 @@ impl Ring {
     }
 
     /// What came since the cursor was used last, and moves it. Of an open line that only grew, what
-    /// is new; of one that was written anew, all of it. What was dropped in the meantime is left
-    /// out.
-    pub fn read_new(&self, cursor: &mut Cursor) -> String {
+    /// is new; of one that was written anew, all of it.
+    pub fn read_new(&self, cursor: &mut Cursor) -> News {
         let read = cursor.at.checked_sub(self.kept.dropped_bytes);
         let read = read.map(|read| usize::try_from(read).unwrap_or(usize::MAX));
-        let mut text = self.from(read.unwrap_or(0));
+        let start = read.unwrap_or(0).min(self.kept.text.len());
+        let context = start.saturating_sub(CONTEXT);
+        let mut before = self.from(context);
+        // From the end, since the first character may have been cut.
+        let unread = self.kept.text.len() - start + self.cleaner.open_line().len();
+        let mut text = before.split_off(before.len() - unread);
         if read.is_some() && text.starts_with(&cursor.shown) {
-            text.drain(..cursor.shown.len());
+            before.extend(text.drain(..cursor.shown.len()));
         }
+        from_line(&mut before, context == 0);
+        let seen = cursor.chars + cursor.shown.chars().count() as u64;
+        let lost = self.kept.dropped_chars.saturating_sub(seen);
         cursor.at = self.kept.dropped_bytes + self.kept.text.len() as u64;
+        cursor.chars = self.kept.dropped_chars + self.kept.chars as u64;
         cursor.shown.clear();
         cursor.shown.push_str(self.cleaner.open_line());
-        text
+        News { before, text, lost }
     }
 
     /// Some lines: without an offset the last `limit`, else from that line on. Lines count from the
@@ -143,7 +170,17 @@ impl Ring {
         };
         let first = usize::try_from(wanted.saturating_sub(dropped)).unwrap_or(lines).min(lines);
         let shown: Vec<&str> = text.split('\n').take(lines).skip(first).take(limit).collect();
+        let begin = match first.checked_sub(1) {
+            None => 0,
+            Some(end) => {
+                memchr_iter(b'\n', text.as_bytes()).nth(end).map_or(text.len(), |at| at + 1)
+            }
+        };
+        let context = text.ceil_char_boundary(begin.saturating_sub(CONTEXT));
+        let mut before = text.get(context..begin).unwrap_or_default().to_owned();
+        from_line(&mut before, context == 0);
         Page {
+            before,
             text: shown.join("\n"),
             first_line: dropped + first as u64,
             lines: shown.len(),
@@ -191,6 +228,13 @@ impl Ring {
         let mut text = String::from_utf8(bytes).unwrap_or_default();
         text.push_str(self.cleaner.open_line());
         text
+    }
+}
+
+/// Cuts what is before the first line that begins in a text, if one does.
+fn from_line(text: &mut String, is_whole: bool) {
+    if let Some(at) = text.find('\n').filter(|_| !is_whole) {
+        text.drain(..=at);
     }
 }
 

@@ -59,23 +59,54 @@ fn what_is_lost_is_told() {
 fn new_output() {
     let mut ring = Ring::new(20);
     let mut cursor = Cursor::default();
-    assert_eq!(ring.read_new(&mut cursor), "");
+    assert_eq!(ring.read_new(&mut cursor).text, "");
     ring.push(b"Password: ");
-    assert_eq!(ring.read_new(&mut cursor), "Password: ");
-    assert_eq!(ring.read_new(&mut cursor), "");
+    assert_eq!(ring.read_new(&mut cursor).text, "Password: ");
+    assert_eq!(ring.read_new(&mut cursor).text, "");
     ring.push(b"***");
-    assert_eq!(ring.read_new(&mut cursor), "***");
+    assert_eq!(ring.read_new(&mut cursor).text, "***");
     ring.push(b"\r\nok\n");
-    assert_eq!(ring.read_new(&mut cursor), "\nok\n");
+    assert_eq!(ring.read_new(&mut cursor).text, "\nok\n");
     ring.push(b"10 %");
-    assert_eq!(ring.read_new(&mut cursor), "10 %");
+    assert_eq!(ring.read_new(&mut cursor).text, "10 %");
     ring.push(b"\r20 %");
-    assert_eq!(ring.read_new(&mut cursor), "20 %");
+    assert_eq!(ring.read_new(&mut cursor).text, "20 %");
     ring.push(b"\n");
-    assert_eq!(ring.read_new(&mut cursor), "\n");
+    assert_eq!(ring.read_new(&mut cursor).text, "\n");
     ring.push("0123456789\n".repeat(5).as_bytes());
-    assert_eq!(ring.read_new(&mut cursor), "23456789\n0123456789\n");
-    assert_eq!(ring.read_new(&mut cursor), "");
+    let news = ring.read_new(&mut cursor);
+    assert_eq!((&*news.before, &*news.text, news.lost), ("", "23456789\n0123456789\n", 35));
+    assert_eq!(ring.read_new(&mut cursor).text, "");
+}
+
+#[test]
+fn what_stands_before() {
+    let mut ring = Ring::default();
+    let mut cursor = Cursor::default();
+    let news = |ring: &Ring, cursor: &mut Cursor| {
+        let News { before, text, .. } = ring.read_new(cursor);
+        (before, text)
+    };
+    let pair = |before: &str, text: &str| (before.to_owned(), text.to_owned());
+    ring.push("ä\nkey=".as_bytes());
+    assert_eq!(news(&ring, &mut cursor), pair("", "ä\nkey="));
+    ring.push(b"12\n34");
+    assert_eq!(news(&ring, &mut cursor), pair("ä\nkey=", "12\n34"));
+    ring.push(b"\r56");
+    assert_eq!(news(&ring, &mut cursor), pair("ä\nkey=12\n", "56"));
+    assert_eq!(ring.page(Some(1), 1).before, "ä\n");
+    assert_eq!(ring.page(Some(7), 1).before, "ä\nkey=12\n56");
+    // Whole lines and whole characters, and not too many.
+    ring.push("\n日本\n".repeat(2000).as_bytes());
+    ring.push(b"end");
+    let (before, _) = news(&ring, &mut cursor);
+    assert_eq!(before, "ä\nkey=12\n56");
+    let (before, text) = news(&ring, &mut cursor);
+    assert_eq!(text, "");
+    assert!(before.ends_with("\nend") && before.starts_with(['\n', '日']), "{before}");
+    assert!((CONTEXT - 10..CONTEXT + 10).contains(&before.len()), "{}", before.len());
+    let page = ring.page(None, 1);
+    assert!(page.before.ends_with("本\n") && page.before.len() <= CONTEXT);
 }
 
 #[test]
@@ -126,10 +157,10 @@ proptest! {
         let mut seen = String::new();
         for piece in text.as_bytes().chunks(size) {
             ring.push(piece);
-            seen += &ring.read_new(&mut cursor);
+            seen += &ring.read_new(&mut cursor).text;
         }
         ring.finish();
-        seen += &ring.read_new(&mut cursor);
+        seen += &ring.read_new(&mut cursor).text;
         prop_assert_eq!(seen, text);
     }
 }

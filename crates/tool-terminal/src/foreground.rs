@@ -191,11 +191,16 @@ impl Done {
             result.insert("exit_code_meaning".to_owned(), note.into());
         }
         let has_begun = self.finished.is_entered && !matches!(self.finished.ended, Ended::Lost(_));
-        if has_begun && self.finished.cwd.is_none() {
-            let note = "what this command set for later ones (folder, variables, functions, \
-                        aliases, options) isn't kept: it was replaced by another program, killed, \
-                        or kept its shell from saving them";
-            result.insert("state_note".to_owned(), note.into());
+        let unkept = "what this command set for later ones (folder, variables, functions, aliases, \
+                      options) isn't kept: it was replaced by another program, killed, or kept its \
+                      shell from saving them";
+        let new = "what earlier commands had set (variables, functions, aliases, options) was gone \
+                   from the machine: this one began anew";
+        let notes = [(has_begun && !self.finished.is_kept, unkept), (self.finished.is_new, new)];
+        let notes: Vec<&str> =
+            notes.into_iter().filter_map(|(is_so, note)| is_so.then_some(note)).collect();
+        if !notes.is_empty() {
+            result.insert("state_note".to_owned(), notes.join("; ").into());
         }
         if has_run && let Some(proof) = verification(&plan.command, code) {
             let proof = json!({

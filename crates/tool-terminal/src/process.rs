@@ -116,7 +116,7 @@ async fn process(args: Args, cx: ToolContext) -> ToolResult {
         })));
     };
     let result = match &*action {
-        "poll" => actions::poll(&terminals, &process, &cx),
+        "poll" => actions::poll(&terminals, &process, &cx).await,
         "log" => actions::log(&terminals, &process, args.offset, args.limit),
         "wait" => actions::wait(&terminals, &process, args.timeout, &cx).await?,
         "kill" => actions::kill(&terminals, &process).await,

@@ -328,6 +328,8 @@ async fn what_a_background_command_left_is_ended_by_its_id() {
     let is_alive =
         || std::fs::read_to_string(&stat).is_ok_and(|it| !it.contains(") Z ") && !it.is_empty());
     assert!(!cfg!(target_os = "linux") || is_alive());
+    let polled = world.call("process", process("poll")).await.unwrap();
+    assert_eq!(polled["leftovers"].as_u64().unwrap_or(1), 1, "{polled}");
     let killed = world.call("process", process("kill")).await.unwrap();
     assert_eq!(killed["status"], "already_exited", "{killed}");
     if cfg!(target_os = "linux") {
@@ -336,6 +338,34 @@ async fn what_a_background_command_left_is_ended_by_its_id() {
     }
     let again = world.call("process", process("kill")).await.unwrap();
     assert!(again.get("leftovers_killed").is_none(), "{again}");
+}
+
+#[tokio::test]
+async fn a_secret_in_two_parts_is_one() {
+    let world = World::new();
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let (start, rest) = token.split_at(9);
+    let command = format!("printf 'one\\n{start}'; read x; echo {rest}; read x; seq 2000");
+    std::fs::write(world.dir.path().join("tell.sh"), command).unwrap();
+    let started = json!({"command": "sh tell.sh", "background": true});
+    let id = world.call("terminal", started).await.unwrap()["session_id"].clone();
+    let process = |action: &str| json!({"action": action, "session_id": id, "data": ""});
+    let mut seen = String::new();
+    while !seen.ends_with(start) {
+        let polled = world.call("process", process("poll")).await.unwrap();
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        seen += polled["new_output"].as_str().unwrap();
+    }
+    world.call("process", process("submit")).await.unwrap();
+    while !seen.ends_with("\n") || seen.ends_with("one\n") {
+        let polled = world.call("process", process("poll")).await.unwrap();
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        seen += polled["new_output"].as_str().unwrap();
+    }
+    assert!(seen.starts_with(&format!("one\n{start}ghp_")) && !seen.contains(rest), "{seen}");
+    world.call("process", process("submit")).await.unwrap();
+    let waited = world.call("process", process("wait")).await.unwrap();
+    assert!(waited["truncated"] == true && waited["output_note"].is_string(), "{waited}");
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::Session;
 use super::marker::Marked;
 use super::slots::Slot;
-use super::wrapper::{NOT_ENTERED, Report, SAME, STAYED, Save, WHOLE, Wrapper};
+use super::wrapper::{GONE, NOT_ENTERED, Report, SAME, STAYED, Save, UNKEPT, WHOLE, Wrapper};
 use crate::environment::{Dialect, Exit, Running, Start, StartFailure, Stdin};
 
 /// How long the start-up files of a session may take.
@@ -71,6 +71,18 @@ pub struct Finished {
     pub has_moved: bool,
     /// Whether the folder that it was to start in could be entered. If not, nothing ran.
     pub is_entered: bool,
+    /// Whether what it set is there for later commands.
+    pub is_kept: bool,
+    /// Whether what earlier commands had set was gone from the machine, so that it began anew.
+    pub is_new: bool,
+}
+
+/// What became of trying to run a command.
+pub(super) enum Once {
+    /// It has run.
+    Finished(Finished),
+    /// It has not, since the file of this state is gone.
+    Gone(Slot),
 }
 
 /// How a command ended.
@@ -103,18 +115,33 @@ impl Session {
         stop: impl Future<Output = ()> + Send,
     ) -> Result<Finished, StartFailure> {
         self.ready().await?;
-        let finished = self.once(command, Dialect::Bash, output, stop).await?;
+        let mut stop = std::pin::pin!(stop);
+        let finished = match self.once(&command, Dialect::Bash, output, stop.as_mut()).await? {
+            Once::Finished(finished) => finished,
+            Once::Gone(state) => {
+                self.renew(&state).await?;
+                match self.once(&command, Dialect::Bash, output, stop).await? {
+                    Once::Finished(finished) => Finished { is_new: true, ..finished },
+                    Once::Gone(_) => {
+                        let message =
+                            "the session's files are removed from the machine again and again";
+                        return Err(StartFailure::new(message));
+                    }
+                }
+            }
+        };
         self.stand_by();
         Ok(finished)
     }
 
     pub(super) async fn once(
         &self,
-        command: Foreground,
+        command: &Foreground,
         dialect: Dialect,
         output: &mut (dyn FnMut(&[u8]) + Send),
         stop: impl Future<Output = ()> + Send,
-    ) -> Result<Finished, StartFailure> {
+    ) -> Result<Once, StartFailure> {
+        let is_new = self.restore()?;
         let (state, next) = {
             let mut slots = self.slots();
             (slots.current(), slots.free())
@@ -147,39 +174,50 @@ impl Session {
                 let start = Start {
                     dialect,
                     cwd: Some(command.cwd.clone()),
-                    env: self.tagged(command.env),
+                    env: self.tagged(command.env.clone()),
                     bare: state.is_some(),
-                    stdin: command.stdin,
+                    stdin: command.stdin.clone(),
                     ..Start::new(wrapper.script())
                 };
                 self.environment.start(start).await?
             }
         };
-        let (ended, report) = match report {
+        let (ended, report, text) = match report {
             Report::File(file) => {
                 let ended = follow(running, command.timeout, output, stop).await;
-                (ended, self.reported(&file, state.as_ref(), &next))
+                let (report, text) = self.reported(&file, state.as_ref(), &next).unzip();
+                (ended, report, text)
             }
             Report::Marker(marker) => {
                 let mut marked = Marked::new(&marker);
                 let mut pass = |bytes: &[u8]| marked.push(bytes, output);
                 let ended = follow(running, command.timeout, &mut pass, stop).await;
-                (ended, marked.end(output))
+                (ended, marked.end(output), None)
             }
         };
-        let mut finished = Finished { ended, cwd: None, has_moved: false, is_entered: true };
-        let Some((how, cwd)) = report.as_deref().and_then(|report| report.split_at_checked(2))
-        else {
-            return Ok(finished);
+        let mut finished = Finished {
+            ended,
+            cwd: None,
+            has_moved: false,
+            is_entered: true,
+            is_kept: false,
+            is_new,
         };
-        if how == NOT_ENTERED {
-            finished.is_entered = false;
-            return Ok(finished);
+        let report = report.as_deref().and_then(|report| report.split_at_checked(2));
+        match (report, state) {
+            (None, _) => {}
+            (Some((NOT_ENTERED, _)), _) => finished.is_entered = false,
+            (Some((GONE, _)), Some(state)) => return Ok(Once::Gone(state)),
+            (Some((how, cwd)), _) => {
+                finished.is_kept = !how.starts_with(UNKEPT);
+                if finished.is_kept {
+                    self.slots().adopt(next, !how.starts_with(SAME), text);
+                }
+                finished.has_moved = !how.ends_with(STAYED);
+                finished.cwd = cwd.starts_with('/').then(|| cwd.to_owned());
+            }
         }
-        self.slots().adopt(next, !how.starts_with(SAME));
-        finished.has_moved = !how.ends_with(STAYED);
-        finished.cwd = cwd.starts_with('/').then(|| cwd.to_owned());
-        Ok(finished)
+        Ok(Once::Finished(finished))
     }
 
     /// Has a shell started for the next command.
@@ -191,9 +229,9 @@ impl Session {
         }
     }
 
-    /// The report in a file, if the state that it speaks of is whole; whether that is another one
-    /// than before is found out here.
-    fn reported(&self, file: &str, old: Option<&Slot>, new: &Slot) -> Option<String> {
+    /// The report in a file, and the state that it speaks of, if that is whole; whether it is
+    /// another one than before is found out here.
+    fn reported(&self, file: &str, old: Option<&Slot>, new: &Slot) -> Option<(String, Vec<u8>)> {
         let mut report = std::fs::read_to_string(file).ok()?;
         if report.ends_with('\n') {
             report.pop();
@@ -201,7 +239,7 @@ impl Session {
         // For the next command that uses the slot: it may not come to writing its own.
         let _ = std::fs::remove_file(file);
         if report.starts_with(NOT_ENTERED) {
-            return Some(report);
+            return Some((report, Vec::new()));
         }
         let read = |slot: &Slot| std::fs::read(self.path(slot.number())).ok();
         let state = read(new)?;
@@ -210,7 +248,8 @@ impl Session {
         }
         let is_same = old.and_then(read).is_some_and(|old| old == state);
         let cwd = report.get(1..)?;
-        Some(if is_same { format!("{SAME}{cwd}") } else { report })
+        let report = if is_same { format!("{SAME}{cwd}") } else { report };
+        Some((report, state))
     }
 }
 

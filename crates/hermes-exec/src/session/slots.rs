@@ -21,6 +21,8 @@ impl Number {
 #[derive(Debug, Default)]
 pub(super) struct Slots {
     current: Option<Slot>,
+    /// What the file of the state holds, where this process can tell.
+    text: Option<Arc<[u8]>>,
     known: Vec<Slot>,
 }
 
@@ -28,6 +30,17 @@ impl Slots {
     /// The state that commands start from.
     pub(super) fn current(&self) -> Option<Slot> {
         self.current.clone()
+    }
+
+    /// What is in it.
+    pub(super) fn text(&self) -> Option<Arc<[u8]>> {
+        self.text.clone()
+    }
+
+    /// Gives up the state.
+    pub(super) fn forget(&mut self) {
+        self.current = None;
+        self.text = None;
     }
 
     /// A file that nobody uses.
@@ -45,9 +58,10 @@ impl Slots {
 
     /// Makes a saved state the session's own, unless the command changed nothing: then it is not
     /// to undo what others changed meanwhile.
-    pub(super) fn adopt(&mut self, slot: Slot, is_changed: bool) {
+    pub(super) fn adopt(&mut self, slot: Slot, is_changed: bool, text: Option<Vec<u8>>) {
         if is_changed || self.current.is_none() {
             self.current = Some(slot);
+            self.text = text.map(Arc::from);
         }
     }
 }
@@ -63,14 +77,14 @@ mod tests {
         let first = slots.free();
         let second = slots.free();
         assert_eq!((first.number(), second.number()), (0, 1));
-        slots.adopt(first, true);
+        slots.adopt(first, true, None);
         drop(second);
         assert_eq!(slots.free().number(), 1);
         let state = slots.current().unwrap();
         assert_eq!(state.number(), 0);
         // The state is in use by a command, and by the session.
         let next = slots.free();
-        slots.adopt(next, true);
+        slots.adopt(next, true, None);
         assert_eq!(slots.current().unwrap().number(), 1);
         assert_eq!(slots.free().number(), 2);
         drop(state);
@@ -81,9 +95,9 @@ mod tests {
     fn what_changed_nothing_undoes_nothing() {
         let mut slots = Slots::default();
         let [a, b, c] = [slots.free(), slots.free(), slots.free()];
-        slots.adopt(a, true);
-        slots.adopt(b, true);
-        slots.adopt(c, false);
+        slots.adopt(a, true, None);
+        slots.adopt(b, true, None);
+        slots.adopt(c, false, None);
         assert_eq!(slots.current().unwrap().number(), 1);
     }
 }

@@ -31,8 +31,7 @@ const READING: Duration = Duration::from_secs(2);
 /// What the shell does first: it waits for the path of a state, which ends in a NUL, and then for
 /// the script of the command.
 const WAITING: &str = "IFS= builtin read -r -d '' __hermes_state
-builtin . \"$__hermes_state\" 2>/dev/null
-builtin unset __hermes_state
+builtin . \"$__hermes_state\" 2>/dev/null && builtin unset __hermes_state
 builtin . /dev/stdin
 ";
 

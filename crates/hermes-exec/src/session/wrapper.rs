@@ -51,6 +51,12 @@ pub(super) const CHANGED: &str = "c";
 /// Said in a report when the state is the same as before.
 pub(super) const SAME: &str = "s";
 
+/// Said in a report when the state could not be written.
+pub(super) const UNKEPT: &str = "u";
+
+/// Said in a report when the state that the command was to start from is gone: nothing ran.
+pub(super) const GONE: &str = "g-";
+
 /// The end of a state that was written whole.
 pub(super) const WHOLE: &str = "# whole";
 
@@ -59,14 +65,21 @@ impl Wrapper<'_> {
     pub(super) fn script(&self) -> String {
         let mut script = self.beginning();
         if let Some(state) = &self.state {
+            let state = quote(state);
             if !self.is_bare {
                 let own = self.names.join("|");
+                let gone = match &self.save {
+                    Some(save) => format!("else {}; builtin exit 126; ", save.report.say(GONE)),
+                    // Nobody would hear of it, and the machine's own variables are there.
+                    None => String::new(),
+                };
                 script.push_str(&format!(
-                    "for __hermes_name in $(builtin compgen -e); do case $__hermes_name in {own}) \
-                     ;; *) builtin unset \"$__hermes_name\";; esac; done 2>/dev/null\n"
+                    "if [[ -r {state} ]]; then for __hermes_name in $(builtin compgen -e); do case \
+                     $__hermes_name in {own}) ;; *) builtin unset \"$__hermes_name\";; esac; done \
+                     2>/dev/null; {gone}fi\n"
                 ));
             }
-            script.push_str(&format!("builtin . {} 2>/dev/null\n", quote(state)));
+            script.push_str(&format!("builtin . {state} 2>/dev/null\n"));
         }
         self.push_rest(&mut script);
         script.push_str(LAST);
@@ -77,6 +90,11 @@ impl Wrapper<'_> {
     /// one of the command's own variables can't be set by it.
     pub(super) fn continuation(&self, env: &[(String, String)]) -> Option<String> {
         let mut script = String::from("builtin exec </dev/null\nSECONDS=0\n");
+        // A file that was away for a moment is back.
+        script.push_str(
+            "if [[ -n ${__hermes_state-} ]]; then { builtin . \"$__hermes_state\"; builtin unset \
+             __hermes_state; } 2>/dev/null; fi\n",
+        );
         for (name, value) in env {
             if !is_name(name) {
                 return None;
@@ -127,7 +145,8 @@ impl Wrapper<'_> {
             // Who reads the report can compare the files as well, and without a shell's forks.
             (_, Report::File(_)) | (None, _) => String::new(),
             (Some(old), Report::Marker(_)) => format!(
-                "[[ $(<{old}) != \"$(<{state})\" ]] || __hermes_how={SAME}\n",
+                "[[ $__hermes_how == {UNKEPT} || $(<{old}) != \"$(<{state})\" ]] || \
+                 __hermes_how={SAME}\n",
                 old = quote(old)
             ),
         };
@@ -144,8 +163,7 @@ __hermes_end() {{
     {{
       builtin export -p; builtin declare -f; builtin alias -p; builtin umask -p
       builtin echo "__hermes_set=$__hermes_set __hermes_shopt=$__hermes_shopt {WHOLE}"
-    }} >|{state}
-    __hermes_how={CHANGED}
+    }} >|{state} && __hermes_how={CHANGED} || __hermes_how={UNKEPT}
     {same}
   }} 2>/dev/null
   if [[ . -ef $__hermes_from ]]; then __hermes_how+={STAYED}; else __hermes_how+=+; fi
@@ -205,7 +223,8 @@ impl Report {
         let cwd = "{ builtin pwd -P 2>/dev/null || builtin echo \"$PWD\"; }";
         match self {
             Self::File(file) => {
-                format!("{{ builtin printf %s \"{how}\"; {cwd}; }} >|{}", quote(file))
+                let file = quote(file);
+                format!("{{ {{ builtin printf %s \"{how}\"; {cwd}; }} >|{file}; }} 2>/dev/null")
             }
             // Not into a file that the command has put in the place of its stdout for good.
             Self::Marker(marker) => format!(

@@ -1,13 +1,15 @@
 //! The actions of `process`, and their results.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use hermes_exec::environment::{Pid, Size};
 use hermes_processes::{InputError, Killed, Process, Source, Waited};
 use hermes_registry::{ToolContext, ToolError};
+use hermes_terminal::News;
 use serde_json::{Map, Value, json};
 
-use super::shown::{entry, masked, put, put_end, status};
+use super::shown::{entry, masked, masked_after, preview, put, put_end, status};
 use crate::terminals::Terminals;
 
 /// Lines of `log` when nothing else is asked for.
@@ -45,7 +47,7 @@ pub(super) fn list(terminals: &Terminals, cx: &ToolContext) -> Value {
 }
 
 /// How a process is, and what it wrote since the last look.
-pub(super) fn poll(terminals: &Terminals, process: &Process, cx: &ToolContext) -> Value {
+pub(super) async fn poll(terminals: &Terminals, process: &Process, cx: &ToolContext) -> Value {
     let mut result = Map::new();
     put(&mut result, "session_id", process.id());
     put(&mut result, "command", masked(process, process.command()));
@@ -54,8 +56,8 @@ pub(super) fn poll(terminals: &Terminals, process: &Process, cx: &ToolContext) -
     put(&mut result, "status", if ended.is_some() { "exited" } else { "running" });
     put(&mut result, "pid", process.pid().map(Pid::number));
     put(&mut result, "uptime_seconds", process.uptime().as_secs());
-    put(&mut result, "output_preview", masked(process, &process.preview(PREVIEW)));
-    put(&mut result, "new_output", masked(process, &new_output(process)));
+    put(&mut result, "output_preview", preview(process, PREVIEW));
+    put(&mut result, "new_output", new_output(process));
     if let Some((screen, (row, column), is_full)) = process.screen() {
         put(&mut result, "screen", masked(process, &screen));
         put(&mut result, "cursor", json!({"row": row, "column": column}));
@@ -69,6 +71,7 @@ pub(super) fn poll(terminals: &Terminals, process: &Process, cx: &ToolContext) -
     }
     if let Some(ended) = &ended {
         put_end(&mut result, ended);
+        put_leftovers(&mut result, process).await;
         // At a terminal the person has seen it as well.
         if cx.surface() == hermes_registry::Surface::Cli {
             terminals.processes().consume(process);
@@ -81,13 +84,41 @@ pub(super) fn poll(terminals: &Terminals, process: &Process, cx: &ToolContext) -
 const NEW: usize = 20_000;
 
 fn new_output(process: &Process) -> String {
-    let new = process.new_output();
-    let count = new.chars().count();
-    if count <= NEW {
-        return new;
+    let News { before, text, lost } = process.new_output();
+    let new = masked_after(process, &before, &text);
+    let surplus = new.chars().count().saturating_sub(NEW);
+    let rest: String = new.chars().skip(surplus).collect();
+    match (surplus, lost) {
+        (0, 0) => new,
+        (_, 0) => format!("[{surplus} characters are left out; log has them]\n{rest}"),
+        _ => {
+            let file = match process.log() {
+                Some(file) => format!("they are in {}", file.display()),
+                None => "they aren't kept".to_owned(),
+            };
+            let count = lost + surplus as u64;
+            format!("[{count} characters are left out; {file}]\n{rest}")
+        }
     }
-    let rest: String = new.chars().skip(count - NEW).collect();
-    format!("[{} characters are left out; log has them]\n{rest}", count - NEW)
+}
+
+/// Adds the end of what a process wrote, and says so if it isn't all.
+fn put_output(result: &mut Map<String, Value>, process: &Process, chars: usize) {
+    put(result, "output", preview(process, chars));
+    if process.written() > chars as u64 {
+        put(result, "truncated", true);
+        put(result, "output_note", format!("the last {chars} characters; log has more"));
+    }
+}
+
+/// Says that a process has ended and what it started hasn't.
+async fn put_leftovers(result: &mut Map<String, Value>, process: &Process) {
+    let count = process.leftovers().await;
+    if count > 0 {
+        put(result, "leftovers", count);
+        let note = "It has ended, and processes that it started still run: kill ends them.";
+        put(result, "leftovers_note", note);
+    }
 }
 
 /// Lines of what a process wrote.
@@ -104,7 +135,7 @@ pub(super) fn log(
     put(&mut result, "session_id", process.id());
     put(&mut result, "command", masked(process, process.command()));
     put(&mut result, "status", status(process));
-    put(&mut result, "output", masked(process, &page.text));
+    put(&mut result, "output", masked_after(process, &page.before, &page.text));
     put(&mut result, "total_lines", page.total_lines);
     let (first, lines) = (page.first_line, page.lines as u64);
     let showing = match lines {
@@ -153,9 +184,10 @@ pub(super) async fn wait(
     put(&mut result, "status", status);
     put(&mut result, "session_id", process.id());
     put(&mut result, "command", masked(process, process.command()));
-    put(&mut result, "output", masked(process, &process.preview(chars)));
+    put_output(&mut result, process, chars);
     if let Waited::Ended(ended) = &waited {
         put_end(&mut result, ended);
+        put_leftovers(&mut result, process).await;
         terminals.processes().consume(process);
     }
     if asked.is_some_and(|asked| asked > most) {
@@ -169,7 +201,7 @@ pub(super) async fn wait(
 }
 
 /// Ends a process.
-pub(super) async fn kill(terminals: &Terminals, process: &Process) -> Value {
+pub(super) async fn kill(terminals: &Terminals, process: &Arc<Process>) -> Value {
     let mut result = Map::new();
     let killed = process.kill(Source::ProcessKill).await;
     match &killed {
@@ -193,7 +225,7 @@ pub(super) async fn kill(terminals: &Terminals, process: &Process) -> Value {
         }
         Killed::Failed(why) => return json!({"status": "error", "error": why}),
     }
-    put(&mut result, "output", masked(process, &process.preview(FINAL)));
+    put_output(&mut result, process, FINAL);
     terminals.processes().consume(process);
     Value::Object(result)
 }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
-use crate::mask::mask;
+use crate::mask::{mask, mask_after};
 
 /// Most characters of a command in a list.
 const COMMAND: usize = 200;
@@ -21,6 +21,16 @@ pub(super) fn put(result: &mut Map<String, Value>, key: &str, value: impl Into<V
 /// A text of a process without secrets.
 pub(super) fn masked(process: &Process, text: &str) -> String {
     mask(process.command(), text).into_owned()
+}
+
+/// What came after `before`, which was shown already, without secrets.
+pub(super) fn masked_after(process: &Process, before: &str, text: &str) -> String {
+    mask_after(process.command(), before, text)
+}
+
+/// The end of what a process wrote, without secrets.
+pub(super) fn preview(process: &Process, chars: usize) -> String {
+    process.masked_preview(chars, |text| masked(process, text))
 }
 
 /// `running` or `exited`.
@@ -42,14 +52,14 @@ pub(super) fn put_end(result: &mut Map<String, Value>, ended: &Ended) {
 pub(super) fn entry(process: &Process) -> Map<String, Value> {
     let mut entry = Map::new();
     put(&mut entry, "session_id", process.id());
-    let command: String = process.command().chars().take(COMMAND).collect();
-    put(&mut entry, "command", masked(process, &command));
+    let command: String = masked(process, process.command()).chars().take(COMMAND).collect();
+    put(&mut entry, "command", command);
     put(&mut entry, "cwd", process.cwd());
     put(&mut entry, "pid", process.pid().map(Pid::number));
     put(&mut entry, "started_at", local_time(process.started_at()));
     put(&mut entry, "uptime_seconds", process.uptime().as_secs());
     put(&mut entry, "status", status(process));
-    put(&mut entry, "output_preview", masked(process, &process.preview(200)));
+    put(&mut entry, "output_preview", preview(process, 200));
     if !process.patterns().is_empty() {
         put(&mut entry, "watch_patterns", process.patterns().to_vec());
         put(&mut entry, "watch_hit", process.watch_hits() > 0);
