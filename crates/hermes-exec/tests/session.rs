@@ -119,7 +119,8 @@ async fn ends_don_t_lose_it() {
         ("export N=4; cd /usr; f() { exit 4; }; f", 4),
         ("export N=5; cd /usr; trap 'echo bye' EXIT; exit 5", 5),
         ("export N=6; cd /usr; trap 'exit 9' EXIT; exit 5", 9),
-        ("export N=7; cd /usr; kill -TERM $$; sleep 1", 143),
+        ("export N=7; cd /usr; enable -n printf declare export echo pwd", 0),
+        ("export N=8; cd /usr; kill -TERM $$; sleep 1", 143),
     ] {
         let (said, got, cwd) = machine.run_in(&machine.home(), command).await;
         assert_eq!(got, code, "{command}: {said}");
@@ -132,7 +133,7 @@ async fn ends_don_t_lose_it() {
         [("exec true", 0), ("kill -9 $$", 137), ("exec >/dev/null; cd /usr", 0), ("if", 2)]
     {
         assert_eq!(machine.run(command).await.1, code, "{command}");
-        assert_eq!(machine.run("echo $N").await, said("7\n"), "{command}");
+        assert_eq!(machine.run("echo $N").await, said("8\n"), "{command}");
     }
 }
 

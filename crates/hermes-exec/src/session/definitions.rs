@@ -1,5 +1,7 @@
 //! What a command means in its session: the aliases, functions and variables that it names.
 
+use std::borrow::Cow;
+
 use hermes_task::spawn_blocking;
 use tokio::io::AsyncReadExt as _;
 
@@ -9,6 +11,9 @@ use crate::environment::{Dialect, Start};
 
 /// Most bytes of a state that is looked through.
 const MOST: u64 = 4 * 1024 * 1024;
+
+/// Most bytes of a definition that is shown whole.
+const LONG: usize = 16 * 1024;
 
 impl Session {
     /// The definitions of the session's state that the words of a command may stand for, as lines of
@@ -66,16 +71,55 @@ fn named(state: &str, command: &str) -> String {
             name
         };
         if name.is_some_and(|name| words.contains(name)) {
-            found.extend([line, "\n"]);
+            found.push_str(&without_middle(line));
+            found.push('\n');
         }
     }
     found
 }
 
+/// A definition without the middle of a value that is data rather than something to be run: with
+/// all of it no command that names it is short enough to be judged.
+fn without_middle(line: &str) -> Cow<'_, str> {
+    if line.len() <= LONG {
+        return line.into();
+    }
+    // Not between a backslash and what it stands before.
+    let is_escape = |text: &str| (text.len() - text.trim_end_matches('\\').len()) % 2 == 1;
+    let begin = line.get(..line.floor_char_boundary(LONG / 2)).unwrap_or_default();
+    let begin = begin.strip_suffix('\\').filter(|_| is_escape(begin)).unwrap_or(begin);
+    let (middle, end) = line.split_at(line.ceil_char_boundary(line.len() - LONG / 2));
+    let mut end = end.chars();
+    if is_escape(middle) {
+        end.next();
+    }
+    format!("{begin} {}", end.as_str()).into()
+}
+
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
     use super::*;
     use pretty_assertions::assert_eq;
+
+    #[test]
+    fn long_values_are_shown_without_their_middle() {
+        for fill in ["x", "\\\\", "\\\"", "é", "a\\$"] {
+            for before in ["", "y", "yy"] {
+                let line = format!("declare -x B=\"{before}{}\"", fill.repeat(20_000));
+                let shown = named(&line, "unset B");
+                let value = shown.strip_prefix("declare -x B=\"").unwrap();
+                let value = value.strip_suffix("\"\n").unwrap();
+                assert!((LONG - 100..LONG).contains(&value.len()), "{}", value.len());
+                // No quote of it is bare.
+                let mut rest = value.chars();
+                while let Some(char) = rest.next() {
+                    assert!(char != '"' && (char != '\\' || rest.next().is_some()), "{fill}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn only_what_is_named() {

@@ -11,7 +11,9 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::Session;
 use super::marker::Marked;
 use super::slots::Slot;
-use super::wrapper::{GONE, NOT_ENTERED, Report, SAME, STAYED, Save, UNKEPT, WHOLE, Wrapper};
+use super::wrapper::{
+    CHANGED, GONE, NOT_ENTERED, Report, SAME, STAYED, Save, UNKEPT, WHOLE, Wrapper,
+};
 use crate::environment::{Dialect, Exit, Running, Start, StartFailure, Stdin};
 
 /// How long the start-up files of a session may take.
@@ -205,10 +207,9 @@ impl Session {
         };
         let report = report.as_deref().and_then(|report| report.split_at_checked(2));
         match (report, state) {
-            (None, _) => {}
             (Some((NOT_ENTERED, _)), _) => finished.is_entered = false,
             (Some((GONE, _)), Some(state)) => return Ok(Once::Gone(state)),
-            (Some((how, cwd)), _) => {
+            (Some((how, cwd)), _) if how.starts_with([CHANGED, SAME, UNKEPT]) => {
                 finished.is_kept = !how.starts_with(UNKEPT);
                 if finished.is_kept {
                     self.slots().adopt(next, !how.starts_with(SAME), text);
@@ -216,6 +217,8 @@ impl Session {
                 finished.has_moved = !how.ends_with(STAYED);
                 finished.cwd = cwd.starts_with('/').then(|| cwd.to_owned());
             }
+            // None, or not by the wrapper.
+            _ => {}
         }
         Ok(Once::Finished(finished))
     }

@@ -46,13 +46,13 @@ pub(super) const NOT_ENTERED: &str = "n-";
 pub(super) const STAYED: &str = "-";
 
 /// Said in a report when the state is another one than before.
-pub(super) const CHANGED: &str = "c";
+pub(super) const CHANGED: char = 'c';
 
 /// Said in a report when the state is the same as before.
-pub(super) const SAME: &str = "s";
+pub(super) const SAME: char = 's';
 
 /// Said in a report when the state could not be written.
-pub(super) const UNKEPT: &str = "u";
+pub(super) const UNKEPT: char = 'u';
 
 /// Said in a report when the state that the command was to start from is gone: nothing ran.
 pub(super) const GONE: &str = "g-";
@@ -157,6 +157,7 @@ impl Wrapper<'_> {
 __hermes_end() {{
   {{
     builtin set +aefnuvx +o posix
+    builtin enable alias declare echo eval exit export printf pwd return trap umask unset
     builtin trap - DEBUG ERR RETURN EXIT
     builtin unset -f __hermes_end $__hermes_traps
     builtin export -n __hermes_{{code,exit,command,set,shopt,how,from}} {own}
