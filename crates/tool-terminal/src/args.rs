@@ -1,5 +1,7 @@
 //! The arguments of `terminal`.
 
+use std::collections::BTreeMap;
+
 use hermes_registry::{Overrides, SchemaContext, ToolError, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -30,6 +32,10 @@ pub(crate) struct Args {
     /// What is looked for in its output.
     #[serde(default)]
     pub(crate) watch_patterns: Option<Vec<String>>,
+    /// What isn't known.
+    #[serde(flatten)]
+    #[schemars(skip)]
+    pub(crate) other: BTreeMap<String, Value>,
 }
 
 /// What the model is asked for.

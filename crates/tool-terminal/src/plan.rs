@@ -108,7 +108,8 @@ struct Checked {
 fn checked(args: &Args, cx: &ToolContext, terminals: &Terminals) -> Result<Checked, String> {
     let command = match &args.command {
         Value::String(command) if !command.trim().is_empty() => command.clone(),
-        Value::String(_) | Value::Null => return Err("`command` is empty".to_owned()),
+        Value::String(_) => return Err("`command` is empty".to_owned()),
+        Value::Null => return Err("`command` is missing: give the command to run".to_owned()),
         _ => return Err("`command` must be a text: the command for bash".to_owned()),
     };
     if command.contains('\0') {
@@ -150,6 +151,9 @@ fn timeout(args: &Args, config: &TerminalConfig) -> Result<Duration, String> {
     Ok(asked)
 }
 
+/// Most arguments that aren't known and are named.
+const MOST_NAMED: usize = 5;
+
 /// Which arguments were given and do nothing.
 fn ignored(args: &Args, timeout: Duration) -> Option<String> {
     let mut notes = Vec::new();
@@ -176,6 +180,19 @@ fn ignored(args: &Args, timeout: Duration) -> Option<String> {
             let verb = if names.len() == 1 { "does" } else { "do" };
             notes.push(format!("{} {verb} nothing without background=true", names.join(" and ")));
         }
+    }
+    if !args.other.is_empty() {
+        let names: Vec<String> =
+            args.other.keys().take(MOST_NAMED).map(|name| format!("`{name:.40}`")).collect();
+        let (verb, kind) = match args.other.len() {
+            1 => ("does", "no argument"),
+            _ => ("do", "no arguments"),
+        };
+        notes.push(format!(
+            "{} {verb} nothing, being {kind} of terminal: it has command, workdir, timeout, \
+             background, pty, notify_on_complete and watch_patterns",
+            names.join(" and ")
+        ));
     }
     (!notes.is_empty()).then(|| format!("{}.", notes.join("; ")))
 }

@@ -376,6 +376,7 @@ async fn arguments_that_do_nothing_are_told() {
         (json!({"command": "true", "timeout": 5, "pty": false}), &[]),
         (json!({"command": "true", "timeout": 0}), &["`timeout` 0", "180 s"]),
         (json!({"command": "true", "pty": true}), &["`pty` does nothing"]),
+        (json!({"command": "true", "cwd": "/"}), &["`cwd` does nothing", "workdir"]),
         (
             json!({"command": "true", "notify_on_complete": true, "watch_patterns": ["x"]}),
             &["`notify_on_complete` and `watch_patterns` do nothing"],
