@@ -98,8 +98,6 @@ fn without_middle(line: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "helpers of tests")]
-
     use super::*;
     use pretty_assertions::assert_eq;
 
