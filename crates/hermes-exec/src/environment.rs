@@ -198,6 +198,12 @@ pub trait Handle: Send + Sync {
     /// environment's.
     fn pid(&self) -> Option<Pid>;
 
+    /// The value of the variable [`TAG`](crate::program::TAG) that it was started with, if it is a
+    /// process of this machine: all that it starts has it too.
+    fn tag(&self) -> Option<&[u8]> {
+        None
+    }
+
     /// Waits until the shell has ended; at once if it has. What it started may go on. May be
     /// dropped and called again.
     fn wait(&self) -> BoxFuture<'_, Exit>;

@@ -253,6 +253,10 @@ impl Handle for WithScript {
         self.inner.pid()
     }
 
+    fn tag(&self) -> Option<&[u8]> {
+        self.inner.tag()
+    }
+
     fn wait(&self) -> BoxFuture<'_, Exit> {
         self.inner.wait()
     }

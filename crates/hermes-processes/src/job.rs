@@ -460,14 +460,6 @@ impl Process {
     }
 }
 
-/// What all that a process of this machine starts inherits.
-pub(crate) fn tag_of(pid: Option<Pid>) -> Option<Vec<u8>> {
-    match pid {
-        Some(Pid::Host(number)) => hermes_exec::program::tag_of(number),
-        _ => None,
-    }
-}
-
 /// The exit code of what was killed by request.
 pub(crate) const KILLED: i32 = -15;
 

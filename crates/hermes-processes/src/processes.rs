@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 use crate::checkpoint::{Checkpoint, Routing};
 use crate::events::{Event, Queue, Recipient};
-use crate::job::{Killed, Output, Process, lock, tag_of};
+use crate::job::{Killed, Output, Process, lock};
 use crate::pump::pump;
 use crate::recovered;
 use crate::screen::Screen;
@@ -195,7 +195,7 @@ impl Processes {
                 Some(Pid::Host(number)) => Stranger::now(number),
                 _ => None,
             },
-            tag: tag_of(pid),
+            tag: handle.tag().map(<[u8]>::to_vec),
             pid,
             is_detached: false,
             is_terminal: terminal.is_some(),

@@ -12,7 +12,7 @@ use hermes_terminal::{Cursor, DEFAULT_RING, Ring, Watch};
 use tokio::sync::watch;
 
 use crate::checkpoint::Saved;
-use crate::job::{Output, Process, tag_of};
+use crate::job::{Output, Process};
 use crate::spool;
 
 /// Most bytes of the end of a file that can be among the characters that are kept.
@@ -49,7 +49,7 @@ pub(crate) fn process(saved: Saved, folder: Option<&Path>, grace: Duration) -> O
         started_at,
         pid: Some(Pid::Host(saved.pid)),
         stranger: Some(stranger),
-        tag: tag_of(Some(Pid::Host(saved.pid))),
+        tag: hermes_exec::program::tag_of(saved.pid),
         is_detached: true,
         is_terminal: false,
         notify: AtomicBool::new(saved.notify_on_complete),

@@ -114,6 +114,10 @@ impl Handle for LiveHandle {
         u32::try_from(self.pid.as_raw_nonzero().get()).ok().map(Pid::Host)
     }
 
+    fn tag(&self) -> Option<&[u8]> {
+        self.tag.as_deref()
+    }
+
     fn wait(&self) -> BoxFuture<'_, Exit> {
         Box::pin(async {
             match &self.watch {

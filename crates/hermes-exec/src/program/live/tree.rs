@@ -5,7 +5,7 @@
 mod table;
 
 use hermes_task::spawn_blocking;
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, getpgid, kill_process, kill_process_group};
 
 /// Those who are to be ended together.
 #[derive(Debug)]
@@ -52,19 +52,22 @@ impl Tree {
         !self.alive.is_empty()
     }
 
-    /// Signals everybody.
+    /// Signals everybody, once: a shell that is told again to end doesn't finish what it does at its
+    /// end.
     pub(super) fn signal(&self, signal: Signal) {
-        // An error means that nobody is left to hear it.
-        let _ = kill_process_group(self.leader, signal);
-        for pid in &self.alive {
-            let _ = kill_process(*pid, signal);
-        }
+        let is_outside = |pid: &&Pid| getpgid(Some(**pid)).is_ok_and(|group| group != self.leader);
+        let others: Vec<Pid> = self.alive.iter().filter(is_outside).copied().collect();
+        let send = |signal| {
+            // An error means that nobody is left to hear it.
+            let _ = kill_process_group(self.leader, signal);
+            for pid in &others {
+                let _ = kill_process(*pid, signal);
+            }
+        };
+        send(signal);
         // Who is stopped hears of other signals when it goes on.
         if signal == Signal::TERM {
-            let _ = kill_process_group(self.leader, Signal::CONT);
-            for pid in &self.alive {
-                let _ = kill_process(*pid, Signal::CONT);
-            }
+            send(Signal::CONT);
         }
     }
 }
